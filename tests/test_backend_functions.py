@@ -190,15 +190,6 @@ def test_pair_steps_on_points(backend, draw):
     check_steps(found, variables, K)
 
 
-def face_problem(draw, width, n=20):
-    """A quadratic with one sum fixed, at a point inside its box."""
-    A = draw.normal(size=(n, n))
-    Q, g, group = A @ A.T + np.eye(n), draw.normal(size=n), np.repeat([0, -1], [n - 5, 5])
-    b = draw.uniform(-0.5, 0.5, n) * width
-    lower, upper = np.full(n, -width), np.full(n, width)
-    return Q, g, Walk(b, step(Q, g, group, []), lower, upper, np.zeros(n, bool), group, 1, None)
-
-
 def step(Q, g, group, held):
     """The step to the minimum that keeps the sum and what is held, from its linear system."""
     n = len(g)
@@ -208,41 +199,66 @@ def step(Q, g, group, held):
     return np.linalg.solve(np.block([[Q, N], [N.T, rest]]), right)[:n]
 
 
-@pytest.mark.parametrize("width", [0.02, 0.2, 100.0])
-def test_face_steps(backend, draw, width):
-    """Bound by bound, with a linear system for each step."""
-    Q, g, walk = face_problem(draw, width)
-    n, b, held = len(g), walk.b.copy(), []
+def walked(Q, g, b, width, group):
+    """The walk of the contract, with a linear system for each step, and what it pins."""
+    start, held = b, []
     while True:
-        d = step(Q, g + Q @ (b - walk.b), walk.group, held)
+        d = step(Q, g + Q @ (b - start), group, held)
         d[held] = 0.0
-        reach = np.where(d > 0, walk.upper - b, b - walk.lower) / np.maximum(np.abs(d), 1e-300)
+        reach = np.where(d > 0, width - b, b + width) / np.maximum(np.abs(d), 1e-300)
         reach[held] = np.inf
         if reach.min() >= 1:
-            b = b + d
-            break
+            return b + d, held
         b, k = b + reach.min() * d, int(reach.argmin())
-        b[k] = walk.upper[k] if d[k] > 0 else walk.lower[k]
+        b[k] = width if d[k] > 0 else -width
         held.append(k)
-    inverse, Z = np.linalg.inv(Q), np.zeros((n + 1, n))
-    w = inverse @ (walk.group == 0)
-    Z[0] = w / np.sqrt(w[walk.group == 0].sum())
-    start = walk.b.copy()
-    walk = walk._replace(Z=Z, b=start.copy())
-    nothing = np.full(n, -1)
+
+
+@pytest.mark.parametrize("width", [0.02, 0.2, 100.0])
+def test_face_steps(backend, draw, width):
+    n = 20
+    A, g, start = draw.normal(size=(n, n)), draw.normal(size=n), draw.uniform(-0.5, 0.5, n) * width
+    Q, group = A @ A.T + np.eye(n), np.repeat([0, -1], [n - 5, 5])
+    wanted, held = walked(Q, g, start, width, group)
+    inverse = np.linalg.inv(Q)
+    sums = inverse @ (group == 0)
+
+    def walk(room=n + 1):
+        Z, R = np.zeros((room, n)), np.zeros((room, room))
+        R[0, 0] = np.sqrt(sums[group == 0].sum())
+        Z[0] = sums / R[0, 0]
+        constraint, box = np.full(room, -1), np.full(n, width)
+        return Walk(
+            start.copy(),
+            inverse @ g,
+            np.empty(n),
+            -box,
+            box,
+            np.zeros(n, bool),
+            group,
+            1,
+            Z,
+            R,
+            constraint,
+        )
+
+    one, nothing = walk(), np.full(n, -1)
     if held:
-        assert backend.face_steps(walk, 1, inverse, nothing, 1e-14) == (1, Ended.MISSING)
-        assert np.array_equal(walk.b, start), "nothing moves before its column is there"
-        short = walk._replace(Z=Z[:1].copy(), b=start.copy(), pinned=walk.pinned.copy())
+        assert backend.face_steps(one, 1, inverse, nothing, 1e-14) == (1, Ended.MISSING)
+        assert np.array_equal(one.b, start), "nothing moves before its column is there"
+        np.testing.assert_allclose(one.d, step(Q, g, group, []), atol=1e-10)
+        short = walk(room=1)
         assert backend.face_steps(short, 1, inverse, np.arange(n), 1e-14) == (1, Ended.FULL)
-        assert short.pinned[held[0]]
-    found = backend.face_steps(walk, 1, inverse, np.arange(n), 1e-14)
-    assert found == (1 + len(held), Ended.REACHED)
-    np.testing.assert_allclose(walk.b, b, atol=1e-10 * max(1, width))
-    assert np.flatnonzero(walk.pinned).tolist() == sorted(held)
-    walk.d[3] = np.nan
-    found = backend.face_steps(walk._replace(pinned=np.zeros(n, bool)), 1, inverse, nothing, 1e-14)
-    assert found[1] is Ended.NOT_FINITE
+        assert np.flatnonzero(short.pinned).tolist() == held[:1]
+    count, ended = backend.face_steps(one, 1, inverse, np.arange(n), 1e-14)
+    assert (count, ended) == (1 + len(held), Ended.REACHED)
+    np.testing.assert_allclose(one.b, wanted, atol=1e-10 * max(1, width))
+    assert one.constraint[1:count].tolist() == held
+    assert np.flatnonzero(one.pinned).tolist() == sorted(held)
+    np.testing.assert_allclose(one.u, inverse @ g + one.b - start, atol=1e-10 * max(1, width))
+    bad = walk()
+    bad.u[3] = np.nan
+    assert backend.face_steps(bad, 1, inverse, nothing, 1e-14)[1] is Ended.NOT_FINITE
 
 
 def test_cholesky(backend, draw):

@@ -13,7 +13,7 @@ from maxmargin.core.threads import one_thread
 from maxmargin.kernel import face
 from maxmargin.kernel import newton as module
 from maxmargin.kernel.bordered import Constraints
-from maxmargin.kernel.face import NotConvex
+from maxmargin.kernel.face import NotConvex, Spoiled
 from maxmargin.kernel.newton import Tile, newton
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -21,6 +21,8 @@ from maxmargin.status import Status
 rng = np.random.default_rng(0)
 ONE = np.ones(1, bool)
 """One group, whose sum is fixed."""
+MOST = face.SETTINGS.changes
+"""Pins of a walk, at most."""
 
 
 def tile_of(n=300, C=100.0, rank=None, groups=1, seed=0):
@@ -97,8 +99,8 @@ def test_newton_reaches_rounding_and_keeps_bounds_and_sums(rank, groups):
 def test_a_factor_serves_the_next_tile():
     whole = tile_of(400, C=1000.0)
     first = whole._replace(variables=whole.variables.pick(np.arange(400), HOST))
-    _, factor = newton(first, 1e-8, Monitor())
-    assert factor is not None
+    newton(first, 1e-8, Monitor())
+    factor = factorize(first, np.flatnonzero(first.free))
     some = np.sort(
         np.concatenate([factor.members, np.setdiff1d(np.arange(400), factor.members)[:50]])
     )
@@ -227,7 +229,7 @@ def test_a_step_leads_to_the_minimum_that_keeps_sums_and_what_is_held(groups, he
     n, held = len(tile.variables.b), np.array(held, np.int64)
     one, factor = face.Face.of(tile.variables, np.arange(n), np), factorize(tile, np.arange(n))
     tile.variables.b[held] = tile.variables.lower[held]
-    b, whole = face.minimise(one._replace(b=tile.variables.b.copy()), factor)
+    b, whole = face.minimise(one._replace(b=tile.variables.b.copy()), factor, 9)
     N = (one.group[:, None] == np.arange(groups)).astype(float)
     A = np.hstack([N, np.eye(n)[:, held]])
     Q = tile.K + np.diag(tile.variables.ridge)
@@ -242,8 +244,8 @@ def test_constraints_that_rounding_makes_dependent_are_refused(monkeypatch):
     factor = factorize(tile, np.arange(24))
     monkeypatch.setattr(factor, "columns", lambda at: -np.eye(24)[:, at])
     one = face.Face.of(tile.variables, np.arange(24), np)
-    with pytest.raises(NotConvex):
-        face._constraints(one, factor, np.arange(4, 12))
+    with pytest.raises(Spoiled):
+        face._constraints(one, factor, np.arange(4, 12), 9)
 
 
 def test_systems_with_given_sums_and_pinned_variables():
@@ -268,7 +270,7 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
     tile.variables.b[4], tile.variables.b[5] = tile.variables.lower[4], tile.variables.upper[5]
     before, G = tile.variables.b.copy(), tile.variables.G.copy()
     members = np.array([*range(2, 20), 22])
-    fall, whole = module.minimise_face(tile, factorize(tile, members), Monitor(), 0)
+    fall, whole = module.minimise_face(tile, Monitor(), 0, factorize(tile, members), MOST)
     assert whole
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
     assert fall > 0
@@ -294,11 +296,10 @@ def test_a_walk_ends_at_the_minimum_of_the_face_it_meets(groups, C):
     assert bool(np.count_nonzero(tile.free) < 22) is (C < 100)
 
 
-def test_a_walk_gives_up_after_many_bounds(monkeypatch):
-    settings(monkeypatch, face, changes=2)
+def test_a_walk_gives_up_after_many_bounds():
     tile = inner_tile(C=0.05)
     before, G = tile.variables.b.copy(), tile.variables.G.copy()
-    fall, whole = module.minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)
+    fall, whole = module.minimise_face(tile, Monitor(), 0, factorize(tile, np.arange(24)), 2)
     assert not whole
     assert np.count_nonzero(~tile.free) == 3
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
@@ -320,7 +321,7 @@ def test_a_walk_ends_where_the_monitor_says_stop(monkeypatch):
     settings(monkeypatch, face, columns_ahead=1)  # it is asked before each column
     tile = inner_tile(C=0.05)
     before, G = tile.variables.b.copy(), tile.variables.G.copy()
-    fall, whole = module.minimise_face(tile, factorize(tile, np.arange(24)), Impatient(3), 0)
+    fall, whole = module.minimise_face(tile, Impatient(3), 0, factorize(tile, np.arange(24)), MOST)
     assert not whole
     assert np.count_nonzero(~tile.free) == 2, "a bound for each time the monitor let it go on"
     assert fall == pytest.approx(-objective(tile, tile.variables.b, before, G))
@@ -399,7 +400,7 @@ class Cycles:
         self.asked, self.walks = [], list(walks)
         self.violations = violations
 
-        def walk(tile, factor, monitor, steps):
+        def walk(tile, monitor, steps, factor, most):
             return self.walks.pop(0) if len(self.walks) > 1 else self.walks[0]
 
         def pair_steps(tile, tol, most):
@@ -456,6 +457,45 @@ def test_a_violation_that_halves_is_progress(monkeypatch):
         newton(inner_tile(40), 1e-9, Monitor())
 
 
+def test_a_walk_that_rounding_makes_rise_is_taken_back(monkeypatch):
+    tile = inner_tile()
+    b, G = tile.variables.b.copy(), tile.variables.G.copy()
+
+    def uphill(one, *_):
+        return np.clip(one.b + np.sign(one.g), one.lower, one.upper), True
+
+    monkeypatch.setattr(module, "minimise", uphill)
+    with pytest.raises(Spoiled):
+        module.minimise_face(tile, Monitor(), 0, factorize(tile, np.arange(24)), MOST)
+    np.testing.assert_array_equal(tile.variables.b, b)
+    np.testing.assert_array_equal(tile.variables.G, G)
+
+
+@pytest.mark.parametrize(("fails", "asked"), [(0, 1), (1, 2), (2, 3), (3, 3)])
+def test_a_factor_that_rounding_spoils_gives_way(fails, asked):
+    """To a new one, then to steps up to the first bound; then to the caller."""
+    tile, calls = inner_tile(40), []
+    last = factorize(tile, np.arange(36))
+
+    def use(factor, most):
+        calls.append((factor is last, most))
+        if len(calls) <= fails:
+            raise Spoiled
+        return "done"
+
+    def run():
+        return face.with_factor(tile.quadratic, np.arange(40), last, use)
+
+    if fails == 3:
+        with pytest.raises(Spoiled):
+            run()
+    else:
+        factor, result = run()
+        assert result == "done"
+        assert (factor is last) is (fails == 0)
+    assert calls == [(True, MOST), (False, MOST), (False, 0)][:asked]
+
+
 def test_without_free_variables_there_is_no_walk(monkeypatch):
     tile = inner_tile(40)
     tile.variables.b[1:] = tile.variables.lower[1:]
@@ -468,7 +508,12 @@ def test_a_walk_without_a_step_stays_where_it_is(monkeypatch):
     tile = inner_tile()
     before = tile.variables.b.copy()
     tile.variables.G[2] = np.nan
-    assert module.minimise_face(tile, factorize(tile, np.arange(24)), Monitor(), 0)[1] is False
+    assert (
+        module.minimise_face(
+            tile, Monitor(), 0, factorize(tile, np.arange(24)), face.SETTINGS.changes
+        )[1]
+        is False
+    )
     np.testing.assert_array_equal(tile.variables.b, before)
 
 

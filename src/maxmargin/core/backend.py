@@ -124,12 +124,14 @@ class Extremes(NamedTuple):
 class Walk(NamedTuple):
     """A walk along the faces of a box to the minimum of a quadratic; kernel/face.py explains it.
 
-    b, d, pinned and the rows of Z change.
+    b, u, d, pinned, and the rows of Z, R and `constraint` that are not in use yet change.
     """
 
     b: Floats
+    u: Floats
+    """Q^-1 times the gradient."""
     d: Floats
-    """The step to the minimum, as far as the constraints allow."""
+    """The step to the minimum, where the walk ended."""
     lower: Floats
     upper: Floats
     pinned: Mask
@@ -137,7 +139,12 @@ class Walk(NamedTuple):
     """The group of each variable; -1 where the sum is not fixed."""
     groups: int
     Z: Floats
-    """A row for each constraint, P = Q^-1 - Z' Z; as many rows as there may be."""
+    """R^-1 V', a row for each constraint; V are the columns of Q^-1 N."""
+    R: Floats
+    """The Cholesky factor of N' Q^-1 N, by rows; as many as there may be constraints."""
+    constraint: Integers
+    """What each constraint, a column of N, is: a pinned variable, or -1 - g for the sum of a
+    group."""
 
 
 class Ended(IntEnum):
@@ -277,15 +284,21 @@ class Backend(PointsBackend):
     def face_steps(
         self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
     ) -> tuple[int, Ended]:
-        """Follow d from bound to bound, pinning each variable that meets one.
+        """Go to the minimum, from bound to bound, and pin each variable that meets one.
 
-        The first `count` rows of Z are constraints already; the result is how many there are in
-        the end. Row at[k] of `columns` is the column of Q^-1 of variable k, -1 where it is missing.
-        A variable whose entry of P is at most `dependent` times that of Q^-1 is fixed by the other
-        constraints.
+        The first `count` constraints exist already; the result is how many there are in the end.
+        Row at[k] of `columns` is the column of Q^-1 of variable k, -1 where it is missing. A
+        variable is fixed by the other constraints, and is none itself, where its pivot is at most
+        `dependent` times its entry of Q^-1.
         """
-        xp, (b, d, lower, upper, pinned, group, groups, Z) = self.xp, walk
+        xp, (b, u, d, lower, upper, pinned, group, groups, Z, R, constraint) = self.xp, walk
         while True:
+            values = [
+                float(u[k] if k >= 0 else u[group == -1 - k].sum())
+                for k in constraint[:count].tolist()
+            ]
+            x = xp.linalg.solve(xp.tril(R[:count, :count]), xp.asarray(values))
+            d[:] = x @ Z[:count] - u
             for g in range(groups):
                 own = group == g
                 free = own & ~pinned
@@ -299,20 +312,21 @@ class Backend(PointsBackend):
             hit = xp.flatnonzero((reach <= t) & (t < 1))
             if bool((at[hit] < 0).any()):
                 return count, Ended.MISSING
-            b[:] = xp.clip(b + t * d, lower, upper)
+            moved = xp.clip(b + t * d, lower, upper)
+            moved[hit] = xp.where(d[hit] > 0, upper[hit], lower[hit])
+            u += moved - b
+            b[:], pinned[hit] = moved, True
             if t == 1.0:
                 return count, Ended.REACHED
-            b[hit], pinned[hit] = xp.where(d[hit] > 0, upper[hit], lower[hit]), True
             if count + len(hit) > len(Z):
                 return count, Ended.FULL
-            d *= 1 - t
             for k in hit.tolist():
                 column = columns[int(at[k])]
+                R[count, :count] = Z[:count, k]
                 w = column - Z[:count, k] @ Z[:count]
                 pivot = float(w[k])
                 if pivot > dependent * float(column[k]):
-                    d -= float(d[k]) / pivot * w
-                    Z[count] = w / pivot**0.5
+                    Z[count], R[count, count], constraint[count] = w / pivot**0.5, pivot**0.5, k
                     count += 1
 
     # ---- factors --------------------------------------------------------------------------------

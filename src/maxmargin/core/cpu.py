@@ -138,10 +138,7 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     def face_steps(
         self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
     ) -> tuple[int, Ended]:
-        b, d, lower, upper, pinned, group, groups, Z = walk
-        count, ended = _cpu.face_steps(
-            b, d, lower, upper, pinned, group, groups, Z, count, columns, at, dependent
-        )
+        count, ended = _cpu.face_steps(*walk, count, columns, at, dependent)
         return count, Ended(ended)
 
     def cholesky(self, Q: Floats) -> Floats | None:

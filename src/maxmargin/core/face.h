@@ -1,9 +1,10 @@
 // The minimum of a quadratic over a face of the box, from bound to bound: the steps between two
 // questions for columns of Q^-1. maxmargin/kernel/face.py has the mathematics.
 //
-//   repeat  b += t d, up to the first bound;  t = 1: the minimum is reached
-//           pin the variable k that met it:  w = P e_k,  d <- (1 - t) (d - (d_k / w_k) w),
-//           and w / sqrt(w_k) is the next row of Z;  P = Q^-1 - Z' Z
+//   repeat  d = Z' x - u  with  R x = (values of the constraints at u)
+//           b += t d, u += t d, up to the first bound;  t = 1: the minimum is reached
+//           pin the variable k that met it:  w = Q^-1 e_k - Z' Z e_k,
+//           w / sqrt(w_k) is the next row of Z,  (Z e_k, sqrt(w_k)) the next row of R
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,12 +16,13 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 
 struct Walk {
   int64_t m;
-  double *b, *d;
+  double *b, *u, *d;  // the variables, Q^-1 times the gradient, the next step
   const double *lower, *upper;
   bool* pinned;
   const int64_t* group;  // whose sum is fixed; -1: none
   int64_t groups;
-  double* Z;  // room x m
+  double *Z, *R;        // room x m, room x room
+  int64_t* constraint;  // the pinned variable of each row of Z; -1 - g: the sum of group g
   int64_t room;
   const double* columns;  // of Q^-1, one row each
   const int64_t* at;      // where a variable's column is; -1: not there
@@ -36,7 +38,7 @@ class FaceSteps {
 
   std::pair<int64_t, Walked> run() {
     for (;;) {
-      keep_sums();
+      find_step();
       const double t = first_bound();
       if (!std::isfinite(t)) return {count, Walked::not_finite};
       hit.clear();
@@ -45,15 +47,16 @@ class FaceSteps {
           if (reach[size_t(k)] <= t) hit.push_back(k);
       for (int64_t k : hit)
         if (walk.at[k] < 0) return {count, Walked::missing};
-      for (int64_t k = 0; k < m; ++k)
-        walk.b[k] = std::min(std::max(walk.b[k] + t * walk.d[k], walk.lower[k]), walk.upper[k]);
+      for (int64_t k = 0; k < m; ++k) {
+        const double moved = walk.b[k] + t * walk.d[k];
+        move(k, std::min(std::max(moved, walk.lower[k]), walk.upper[k]));
+      }
       if (hit.empty()) return {count, Walked::reached};
       for (int64_t k : hit) {
-        walk.b[k] = walk.d[k] > 0 ? walk.upper[k] : walk.lower[k];
+        move(k, walk.d[k] > 0 ? walk.upper[k] : walk.lower[k]);
         walk.pinned[k] = true;
       }
       if (count + int64_t(hit.size()) > walk.room) return {count, Walked::full};
-      for (int64_t k = 0; k < m; ++k) walk.d[k] *= 1 - t;
       for (int64_t k : hit) pin(k);
     }
   }
@@ -61,11 +64,41 @@ class FaceSteps {
  private:
   Walk walk;
   int64_t m, count;
-  std::vector<double> reach, w;
+  std::vector<double> reach, w, x;
   std::vector<int64_t> hit;
 
-  // d without each group's mean, and 0 for what is pinned: rounding leaves neither.
-  void keep_sums() {
+  void move(int64_t k, double to) {
+    walk.u[k] += to - walk.b[k];
+    walk.b[k] = to;
+  }
+
+  // out += sum of c_j Z_j, four rows at a time
+  void add_rows(const double* c, double* out) const {
+    int64_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+      const double *z0 = walk.Z + j * m, *z1 = z0 + m, *z2 = z1 + m, *z3 = z2 + m;
+      const double c0 = c[j], c1 = c[j + 1], c2 = c[j + 2], c3 = c[j + 3];
+      for (int64_t i = 0; i < m; ++i)
+        out[i] += (c0 * z0[i] + c1 * z1[i]) + (c2 * z2[i] + c3 * z3[i]);
+    }
+    for (; j < count; ++j) {
+      const double* z = walk.Z + j * m;
+      for (int64_t i = 0; i < m; ++i) out[i] += c[j] * z[i];
+    }
+  }
+
+  // The step to the minimum. Rounding leaves neither the sums nor what is pinned: they are
+  // restored.
+  void find_step() {
+    x.resize(size_t(count));
+    for (int64_t j = 0; j < count; ++j) {
+      const double* row = walk.R + j * walk.room;
+      double left = value(walk.constraint[j]);
+      for (int64_t i = 0; i < j; ++i) left -= row[i] * x[size_t(i)];
+      x[size_t(j)] = left / row[j];
+    }
+    for (int64_t k = 0; k < m; ++k) walk.d[k] = -walk.u[k];
+    add_rows(x.data(), walk.d);
     for (int64_t g = 0; g < walk.groups; ++g) {
       double sum = 0;
       int64_t free = 0;
@@ -79,16 +112,24 @@ class FaceSteps {
       if (walk.pinned[k]) walk.d[k] = 0;
   }
 
+  double value(int64_t constraint) const {
+    if (constraint >= 0) return walk.u[constraint];
+    double sum = 0;
+    for (int64_t k = 0; k < m; ++k)
+      if (walk.group[k] == -1 - constraint) sum += walk.u[k];
+    return sum;
+  }
+
   // How far d can be followed, at most 1; not a number if d is not finite.
   double first_bound() {
     double t = 1, sum = 0;
     for (int64_t k = 0; k < m; ++k) {
-      const double d = walk.d[k];
-      const double room = d > 0 ? walk.upper[k] - walk.b[k] : walk.b[k] - walk.lower[k];
-      const double r = d != 0 ? room / std::abs(d) : HUGE_VAL;
+      const double step = walk.d[k];
+      const double room = step > 0 ? walk.upper[k] - walk.b[k] : walk.b[k] - walk.lower[k];
+      const double r = step != 0 ? room / std::abs(step) : HUGE_VAL;
       reach[size_t(k)] = r;
       t = r < t ? r : t;
-      sum += d * 0;
+      sum += step * 0;
     }
     return t + sum;
   }
@@ -96,28 +137,17 @@ class FaceSteps {
   void pin(int64_t k) {
     const double* column = walk.columns + walk.at[k] * m;
     std::copy(column, column + m, w.begin());
-    double* out = w.data();
-    int64_t j = 0;
-    for (; j + 4 <= count; j += 4) {
-      const double *z0 = walk.Z + j * m, *z1 = z0 + m, *z2 = z1 + m, *z3 = z2 + m;
-      const double c0 = z0[k], c1 = z1[k], c2 = z2[k], c3 = z3[k];
-      for (int64_t i = 0; i < m; ++i)
-        out[i] -= (c0 * z0[i] + c1 * z1[i]) + (c2 * z2[i] + c3 * z3[i]);
-    }
-    for (; j < count; ++j) {
-      const double* z = walk.Z + j * m;
-      const double c = z[k];
-      for (int64_t i = 0; i < m; ++i) out[i] -= c * z[i];
-    }
-    const double pivot = out[k];
+    double* row = walk.R + count * walk.room;
+    for (int64_t j = 0; j < count; ++j) row[j] = -walk.Z[j * m + k];
+    add_rows(row, w.data());
+    for (int64_t j = 0; j < count; ++j) row[j] = -row[j];
+    const double pivot = w[size_t(k)];
     if (!(pivot > walk.dependent * column[k])) return;  // the other constraints fix it
-    const double share = walk.d[k] / pivot, scale = 1 / std::sqrt(pivot);
+    const double scale = 1 / std::sqrt(pivot);
     double* z = walk.Z + count * m;
-    for (int64_t i = 0; i < m; ++i) {
-      walk.d[i] -= share * out[i];
-      z[i] = scale * out[i];
-    }
-    ++count;
+    for (int64_t i = 0; i < m; ++i) z[i] = scale * w[size_t(i)];
+    row[count] = std::sqrt(pivot);
+    walk.constraint[count++] = k;
   }
 };
 

@@ -95,25 +95,29 @@ std::vector<std::tuple<double, double, double, int64_t>> group_extremes(
   return found;
 }
 
-std::tuple<int64_t, int> face_steps(Writable<double> b, Writable<double> d, Array<double> lower,
-                                    Array<double> upper, Writable<bool> pinned,
+std::tuple<int64_t, int> face_steps(Writable<double> b, Writable<double> u, Writable<double> d,
+                                    Array<double> lower, Array<double> upper, Writable<bool> pinned,
                                     Array<int64_t> group, int64_t groups, Writable<double> Z,
-                                    int64_t count, Array<double> columns, Array<int64_t> at,
-                                    double dependent) {
-  const size_t m = b.size();
-  require(d.size() == m && lower.size() == m && upper.size() == m && pinned.size() == m &&
-              group.size() == m && at.size() == m,
+                                    Writable<double> R, Writable<int64_t> constraint, int64_t count,
+                                    Array<double> columns, Array<int64_t> at, double dependent) {
+  const size_t m = b.size(), room = constraint.size();
+  require(u.size() == m && d.size() == m && lower.size() == m && upper.size() == m &&
+              pinned.size() == m && group.size() == m && at.size() == m,
           "face_steps: lengths differ");
-  require(Z.ndim() == 2 && Z.shape(1) == m && count >= 0 && count <= int64_t(Z.shape(0)),
-          "face_steps: shape of Z");
+  require(Z.ndim() == 2 && Z.shape(0) == room && Z.shape(1) == m && R.ndim() == 2 &&
+              R.shape(0) == room && R.shape(1) == room && count >= 0 && count <= int64_t(room),
+          "face_steps: shape of Z or R");
   require(columns.ndim() == 2 && columns.shape(1) == m, "face_steps: shape of columns");
   for (size_t k = 0; k < m; ++k)
     require(at.data()[k] >= -1 && at.data()[k] < int64_t(columns.shape(0)),
             "face_steps: column out of range");
-  const Walk walk{int64_t(m),    b.data(),          d.data(),     lower.data(),
-                  upper.data(),  pinned.data(),     group.data(), groups,
-                  Z.data(),      int64_t(Z.shape(0)), columns.data(), at.data(),
-                  dependent};
+  for (int64_t j = 0; j < count; ++j)
+    require(constraint.data()[j] >= -groups && constraint.data()[j] < int64_t(m),
+            "face_steps: constraint out of range");
+  const Walk walk{int64_t(m),    b.data(),       u.data(),      d.data(),
+                  lower.data(),  upper.data(),   pinned.data(), group.data(),
+                  groups,        Z.data(),       R.data(),      constraint.data(),
+                  int64_t(room), columns.data(), at.data(),     dependent};
   nb::gil_scoped_release release;
   const auto [found, outcome] = FaceSteps(walk, count).run();
   return {found, int(outcome)};
@@ -133,10 +137,11 @@ void bind(nb::module_& m) {
 void bind_float64(nb::module_& m) {
   m.def("group_extremes", &group_extremes, nb::arg("G"), nb::arg("b"), nb::arg("lower"),
         nb::arg("upper"), nb::arg("group_begin"), nb::arg("fixed"));
-  m.def("face_steps", &face_steps, nb::arg("b").noconvert(), nb::arg("d").noconvert(),
-        nb::arg("lower"), nb::arg("upper"), nb::arg("pinned").noconvert(), nb::arg("group"),
-        nb::arg("groups"), nb::arg("Z").noconvert(), nb::arg("count"),
-        nb::arg("columns").noconvert(), nb::arg("at"), nb::arg("dependent"));
+  m.def("face_steps", &face_steps, nb::arg("b").noconvert(), nb::arg("u").noconvert(),
+        nb::arg("d").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("pinned").noconvert(),
+        nb::arg("group"), nb::arg("groups"), nb::arg("Z").noconvert(), nb::arg("R").noconvert(),
+        nb::arg("constraint").noconvert(), nb::arg("count"), nb::arg("columns").noconvert(),
+        nb::arg("at"), nb::arg("dependent"));
 }
 
 }  // namespace

@@ -120,21 +120,8 @@ def solve(
     state = State(problem.on(xp), b, *zero, source.backend, convex=source.convex)
     source = workspace.whole() if small else source
     state.diagonal = _diagonal(source, xp)
-    if b.any() and not (
-        start is None
-        and len(b) > SETTINGS.one_tile
-        and start_from_subsample(state, source, monitor)
-    ):
-        coef = fold(problem, b, n, xp=xp)
-        known = None if small or start is None else workspace.product_of(coef)
-        if known is None:
-            state.make_exact(source, monitor)
-        else:
-            state.F, state.b_exact = known, xp.zeros_like(b)
-            exact = workspace.exact_near(coef)
-            if exact is not None:
-                state.b_exact = b - unfold(state.problem, coef - exact[0], xp)
-                state.F_exact = exact[1]
+    if b.any():
+        _begin(state, problem, workspace, start)
     if small:
         K = source.block(None, None, np.float64)
         return finish(state, _solve_small(state, K, tol, monitor))
@@ -146,10 +133,47 @@ def solve(
     found = finish(state, _solve_large(state, source, workspace, tol))
     kept = workspace.kept
     kept.product = fold(problem, found.b, n), found.kernel_part
-    kept.exact = fold(problem, state.b_exact, n, xp=xp), state.F_exact
+    to_host = source.backend.to_host
+    kept.exact = fold(problem, to_host(state.b_exact), n), to_host(state.F_exact)
     steps = SETTINGS.growth * last.steps if advanced else state.steps
     kept.solved = last._replace(factor=state.factor, steps=int(steps))
     return found
+
+
+def _begin(
+    state: State, problem: DualProblem, workspace: KernelWorkspace, start: Floats | None
+) -> None:
+    """F = K b at the initial point; a large problem without a start may get a better one."""
+    n, source, monitor = workspace.source.n_rows, workspace.source, workspace.monitor
+    if is_small(n):
+        source = workspace.whole()
+    elif start is not None and _take_over(state, problem, workspace):
+        return
+    if (
+        start is None
+        and len(state.b) > SETTINGS.one_tile
+        and start_from_subsample(state, source, monitor)
+    ):
+        return
+    state.make_exact(source, monitor)
+
+
+def _take_over(state: State, problem: DualProblem, workspace: KernelWorkspace) -> bool:
+    """Take F from the solution before, if the start is a multiple of it.
+
+    What is exact in float64 is taken over, too; without it, F is exact at b = 0 alone.
+    """
+    b = state.backend.to_host(state.b)
+    coef = fold(problem, b, len(state.F))
+    known, exact = workspace.product_of(coef), workspace.exact_near(coef)
+    if known is None:
+        return False
+    asarray = state.xp.asarray
+    state.F, state.b_exact = asarray(known), state.xp.zeros_like(state.b)
+    if exact is not None:
+        state.b_exact = asarray(b - unfold(problem, coef - exact[0]))
+        state.F_exact = asarray(exact[1])
+    return True
 
 
 def _diagonal(source: Source, xp: Any) -> float:

@@ -17,8 +17,9 @@ import numpy as np
 
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel import working_set
+from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.cache import RowCache
-from maxmargin.kernel.face import Face, NotConvex, Quadratic, factor_for, minimise
+from maxmargin.kernel.face import Face, NotConvex, Quadratic, Spoiled, minimise, with_factor
 from maxmargin.kernel.sources import Source
 from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
@@ -69,7 +70,7 @@ def advance(state: State, source: Source, cache: RowCache, tol: float, monitor: 
                 return
             try:
                 _to_minimum_of_face(state, source, cache, monitor)
-            except NotConvex:  # by rounding
+            except (NotConvex, Spoiled):  # by rounding
                 state.factor = None
                 return
             _burst(state, cache, tol, monitor)
@@ -86,10 +87,17 @@ def _to_minimum_of_face(state: State, source: Source, cache: RowCache, monitor: 
         lambda a: problem.ridge[a],
         state.backend,
     )
-    state.factor = factor = factor_for(Q, free, state.factor)
-    face = Face.of(state.variables(state.G), factor.members, xp)
-    b, _ = minimise(face, factor, lambda: monitor.stop(state.steps) is not None)
-    working_set.move(state, cache, factor.members, b)
+
+    def minimum(factor: BorderedFactor, most: int) -> None:
+        members, before, F = factor.members, state.objective, state.F.copy()
+        face = Face.of(state.variables(state.G), members, xp)
+        b, _ = minimise(face, factor, most, lambda: monitor.stop(state.steps) is not None)
+        working_set.move(state, cache, members, b)
+        if state.objective > before:
+            state.b[members], state.F = face.b, F
+            raise Spoiled
+
+    state.factor, _ = with_factor(Q, free, state.factor, minimum)
 
 
 def _burst(state: State, cache: RowCache, tol: float, monitor: Monitor) -> None:

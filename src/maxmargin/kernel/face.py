@@ -6,21 +6,26 @@ With M the free variables and the others fixed, the problem is quadratic in the 
 
     Q = K[M, M] + diag(ridge),  g the gradient,  N the indicators of the groups whose sums are fixed
 
-With P the inverse of Q on the subspace that the constraints leave, the minimiser is d = -P g. It is
-followed up to the first bound it meets, t d with t < 1. That variable k is pinned:
+A pinned variable is a column of N, too, a unit vector. With u = Q^-1 g, V = Q^-1 N and the Cholesky
+factor R R' = N' V the minimiser is
 
-    w = P e_k        P <- P - w w' / w_k        d <- (1 - t) (d - (d_k / w_k) w)
+    d = Z' x - u        Z = R^-1 V',  R x = N' u
 
-There is no new factor, no new gradient and no system to solve: P = Q^-1 - Z Z', where each
-constraint has one column of Z, and w is a column of Q^-1 minus Z times a row of Z. The method ends
-where a full step fits, at the minimum of the face.
+It is followed up to the first bound it meets, t d with t < 1. That variable k is pinned: the new
+rows of Z and R follow from its column of Q^-1,
+
+    w = Q^-1 e_k - Z' Z e_k        Z <- (Z; w' / sqrt(w_k))        R <- (R; (Z e_k)', sqrt(w_k))
+
+and u + t d takes the place of u. There is no new factor and no new gradient. The method ends where
+a full step fits, at the minimum of the face.
 
 A factor serves many sets of variables that differ little (bordered.py): variables that join border
 it, variables that leave it are pinned from the start.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -46,10 +51,15 @@ class Settings(NamedTuple):
 
 
 SETTINGS = Settings()
+Result = TypeVar("Result")
 
 
 class NotConvex(ArithmeticError):
     """Negative curvature was met."""
+
+
+class Spoiled(ArithmeticError):
+    """Rounding leaves no way down: Q is nearly singular."""
 
 
 class Quadratic(NamedTuple):
@@ -59,6 +69,27 @@ class Quadratic(NamedTuple):
     """K between two sets of variables."""
     ridge: Callable[[Integers], Floats]
     backend: Backend
+
+
+def with_factor(
+    Q: Quadratic,
+    free: Integers,
+    last: BorderedFactor | None,
+    use: Callable[[BorderedFactor, int], Result],
+) -> tuple[BorderedFactor, Result]:
+    """A factor for the free variables, and the result of its use with as many pins as may be.
+
+    Where rounding spoils that, the use is repeated with a factor of these
+    variables alone, and then up to the first bound: it needs no column of a nearly singular Q^-1.
+    """
+    factor = factor_for(Q, free, last)
+    if factor is last:
+        with suppress(Spoiled):
+            return factor, use(factor, SETTINGS.changes)
+        factor = factorize(Q, free)
+    with suppress(Spoiled):
+        return factor, use(factor, SETTINGS.changes)
+    return factor, use(factor, 0)
 
 
 def factor_for(Q: Quadratic, free: Integers, last: BorderedFactor | None) -> BorderedFactor:
@@ -120,57 +151,75 @@ class Face(NamedTuple):
 
 
 def minimise(
-    face: Face, factor: BorderedFactor, stop: Callable[[], bool] = lambda: False
+    face: Face, factor: BorderedFactor, most: int, stop: Callable[[], bool] = lambda: False
 ) -> tuple[Floats, bool]:
     """The variables at the minimum, from bound to bound.
 
-    The second result says whether it was reached: it is not if `stop` says so, or after many
-    changes of the active set. NotConvex where rounding leaves no digits.
+    The second result says whether it was reached: it is not if `stop` says so, or after more pins
+    than `most`. Spoiled where rounding leaves no digits.
     """
     backend, xp, m = factor.backend, factor.backend.xp, len(face.b)
     pinned = (face.b <= face.lower) | (face.b >= face.upper)
-    Z, count = _constraints(face, factor, xp.flatnonzero(pinned))
+    Z, R, constraint, count = _constraints(face, factor, xp.flatnonzero(pinned), most)
     # The constraints take up each group's mean and the gradient of what is pinned: without them g
     # is small, and so is the rounding where Q is singular.
-    g = _without_means(face, pinned, xp)
-    d = Z[:count].T @ (Z[:count] @ g) - factor.solve(g)
-    walk = Walk(face.b.copy(), d, face.lower, face.upper, pinned, face.group, face.groups, Z)
-    most = SETTINGS.changes + SETTINGS.columns_ahead
-    columns, at, made = xp.empty((most, m)), xp.full(m, -1), 0
+    u = factor.solve(_without_means(face, pinned, xp))
+    walk = Walk(
+        face.b.copy(),
+        u,
+        xp.empty(m),
+        face.lower,
+        face.upper,
+        pinned,
+        face.group,
+        face.groups,
+        Z,
+        R,
+        constraint,
+    )
+    room = most + SETTINGS.columns_ahead
+    columns, at, made = xp.empty((room, m)), xp.full(m, -1), 0
     while True:
         count, ended = backend.face_steps(walk, count, columns[:made], at, SETTINGS.dependent)
         if ended is not Ended.MISSING or stop():
             return walk.b, ended is Ended.REACHED
         new = _next(walk, at, xp)
-        if made + len(new) > most:
+        if made + len(new) > room:
             at[:], made = -1, 0
         columns[made : made + len(new)] = factor.columns(new).T
         at[new] = xp.arange(made, made + len(new))
         made += len(new)
 
 
-def _constraints(face: Face, factor: BorderedFactor, pinned: Integers) -> tuple[Floats, int]:
-    """The rows of Z for the sums and the pinned variables, with room for more, and their number."""
+def _constraints(
+    face: Face, factor: BorderedFactor, pinned: Integers, more: int
+) -> tuple[Floats, Floats, Integers, int]:
+    """Z, R and the meaning of their rows for the sums and the pinned variables, with room for more
+    rows, and how many there are.
+    """
     xp = factor.backend.xp
-    sums = (face.group == xp.arange(face.groups)[:, None]).astype(np.float64)
-    sums = sums[sums.any(axis=1)]
-    count = len(sums) + len(pinned)
-    Z = xp.empty((count + SETTINGS.changes, len(face.b)))
+    groups = xp.unique(face.group[face.group >= 0])
+    sums = (face.group == groups[:, None]).astype(np.float64)
+    constraint = xp.concatenate([-1 - groups, pinned, xp.zeros(more, np.int64)])
+    count = len(constraint) - more
+    Z, R = xp.empty((count + more, len(face.b))), xp.zeros((count + more, count + more))
     if count:
         V = xp.concatenate([factor.solve(sums.T), factor.columns(pinned)], axis=1)
         S = xp.concatenate([sums @ V, V[pinned]])
         try:
-            Z[:count] = xp.linalg.solve(xp.linalg.cholesky((S + S.T) / 2), V.T)
+            R[:count, :count] = xp.linalg.cholesky((S + S.T) / 2)
+            Z[:count] = xp.linalg.solve(R[:count, :count], V.T)
         except np.linalg.LinAlgError:
-            raise NotConvex from None
-    return Z, count
+            raise Spoiled from None
+    return Z, R, constraint, count
 
 
 def _next(walk: Walk, at: Integers, xp: Any) -> Integers:
     """The variables that will meet their bounds next, it seems, and whose columns are missing."""
-    room = xp.where(walk.d > 0, walk.upper - walk.b, walk.b - walk.lower)
+    d = walk.d
+    room = xp.where(d > 0, walk.upper - walk.b, walk.b - walk.lower)
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = xp.where((walk.d != 0) & (at < 0), room / xp.abs(walk.d), np.inf)
+        reach = xp.where((d != 0) & (at < 0), room / xp.abs(d), np.inf)
     some = min(SETTINGS.columns_ahead, int(xp.isfinite(reach).sum()))
     found: Integers = xp.sort(xp.argpartition(reach, some - 1)[:some])
     return found

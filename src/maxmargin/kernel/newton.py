@@ -19,7 +19,7 @@ from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.core.backend import Backend, Steps, Variables
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel.bordered import BorderedFactor
-from maxmargin.kernel.face import Face, NotConvex, Quadratic, factor_for, minimise
+from maxmargin.kernel.face import Face, NotConvex, Quadratic, Spoiled, minimise, with_factor
 from maxmargin.kernel.solution import violation
 from maxmargin.monitor import Monitor
 
@@ -109,7 +109,7 @@ def newton(
     """
     xp, growth = tile.backend.xp, SETTINGS.burst_growth
     steps, idle, least, burst = 0, 0, np.inf, 1
-    noise = SETTINGS.rounding * float(xp.abs(xp.diagonal(tile.K)).max(initial=0.0))
+    noise = _noise(tile)
     violation = tile.violation
     with one_blas_thread():
         while True:
@@ -119,8 +119,12 @@ def newton(
                 return steps, factor
             gain, whole = 0.0, True
             if xp.count_nonzero(tile.free) > 1:
-                factor = factor_for(tile.quadratic, tile.numbers[tile.free], tile.served_by(factor))
-                gain, whole = minimise_face(tile, factor, monitor, steps_before + steps)
+                walk = partial(minimise_face, tile, monitor, steps_before + steps)
+                free, last = tile.numbers[tile.free], tile.served_by(factor)
+                try:
+                    factor, (gain, whole) = with_factor(tile.quadratic, free, last, walk)
+                except Spoiled:
+                    whole = False
                 if not whole and monitor.stop(steps_before + steps) is not None:
                     return steps, factor
             longer = min(SETTINGS.longest_burst, burst * growth)
@@ -137,13 +141,25 @@ def newton(
 
 
 def minimise_face(
-    tile: Tile, factor: BorderedFactor, monitor: Monitor, steps: int
+    tile: Tile, monitor: Monitor, steps: int, factor: BorderedFactor, most: int
 ) -> tuple[float, bool]:
-    """Move the free variables to the minimum of their face.
+    """Move the free variables to the minimum of their face, with so many pins at most.
 
-    Return by how much the objective fell, and whether the minimum was reached.
+    Return by how much the objective fell, and whether the minimum was reached. Spoiled where it
+    would rise.
     """
     at = tile.backend.xp.searchsorted(tile.numbers, factor.members)
     face = Face.of(tile.variables, at, tile.backend.xp)
-    b, whole = minimise(face, factor, lambda: monitor.stop(steps) is not None)
-    return tile.move_to(at, b), whole
+    b, whole = minimise(face, factor, most, lambda: monitor.stop(steps) is not None)
+    G = tile.variables.G.copy()
+    fall = tile.move_to(at, b)
+    if fall < -_noise(tile) * float((tile.variables.b**2).sum()):
+        tile.variables.G[:], tile.variables.b[at] = G, face.b
+        raise Spoiled
+    return fall, whole
+
+
+def _noise(tile: Tile) -> float:
+    """The rounding of K b, relative to the size of b."""
+    diagonal = tile.backend.xp.diagonal(tile.K)
+    return SETTINGS.rounding * float(tile.backend.xp.abs(diagonal).max(initial=0.0))

@@ -209,10 +209,10 @@ def fold(
     return coef
 
 
-def unfold(problem: DualProblem, coef: Floats, xp: Any = np) -> Floats:
+def unfold(problem: DualProblem, coef: Floats) -> Floats:
     """Variables with these coefficients: those of the rows' first variables."""
-    rows, first = xp.unique(problem.row, return_index=True)
-    b: Floats = xp.zeros(len(problem.row))
+    rows, first = np.unique(problem.row, return_index=True)
+    b = np.zeros(len(problem.row))
     b[first] = coef[rows]
     return b
 
