@@ -93,7 +93,8 @@ def _to_minimum_of_face(state: State, source: Source, cache: RowCache, monitor: 
         face = Face.of(state.variables(state.G), members, xp)
         b, _ = minimise(face, factor, most, lambda: monitor.stop(state.steps) is not None)
         working_set.move(state, cache, members, b)
-        if state.objective > before:
+        noise = state.rounding(cache.dtype) * float(xp.abs(state.b).sum())
+        if state.objective > before + noise:
             state.b[members], state.F = face.b, F
             raise Spoiled
 
