@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
 
 import maxmargin.core._cpu as _cpu  # compiled: it has no types
+from maxmargin.core import lapack
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import (
     Backend,
@@ -142,15 +142,12 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         return count, Ended(ended)
 
     def cholesky(self, Q: Floats) -> Floats | None:
-        # Q' = Q, and Q.T is in Fortran's order: the factor overwrites it.
-        L, failed = lapack.dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)
-        return None if failed else L
+        return lapack.cholesky(Q)
 
     cholesky_of_values = staticmethod(cholesky_in_panels)
 
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
-        x: Floats = lapack.dpotrs(factor, right, lower=1)[0]
-        return x.reshape(right.shape)
+        return lapack.cholesky_solve(factor, right)
 
     # ---- linear models --------------------------------------------------------------------------
 

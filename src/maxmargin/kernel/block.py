@@ -60,7 +60,7 @@ class Settings(NamedTuple):
     goal: float = 1e-14
     """Violation aimed at in small problems, relative to the greatest gradient (decision 5)."""
     growth: float = 2.0
-    """About how pair steps grow from one C of a path to the next (decision 24)."""
+    """About how pair steps grow from one C of a path to the next (decision 26)."""
     refinements: int = 4
     """How often float32 rows may continue from an exact F before float64 takes over (decision
     3)."""

@@ -26,7 +26,7 @@ from maxmargin.monitor import Monitor
 
 
 class Settings(NamedTuple):
-    """How the cycles work (decision 24)."""
+    """How the cycles work (decision 26)."""
 
     cycle: float = 7.5
     """What the cycles cost, in pair steps for each variable of the solution before."""

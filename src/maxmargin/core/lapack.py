@@ -1,0 +1,72 @@
+"""Cholesky factors and solves without Python's lock: fits side by side do not wait for each other.
+
+SciPy's functions of these names hold the lock. The routines behind them are those that SciPy offers
+to Cython; ctypes releases the lock while it calls them.
+"""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cython_lapack
+
+from maxmargin.core.arrays import Floats
+
+
+def _routine(name: str, arguments: int) -> Callable[..., None]:
+    """A routine of LAPACK by its name; all its arguments are pointers."""
+    capsule, api = cython_lapack.__pyx_capi__[name], ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = (
+        ctypes.c_char_p,
+        [ctypes.py_object],
+    )
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    address = api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule))
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
+
+
+_DPOTRF, _DPOTRS = _routine("dpotrf", 5), _routine("dpotrs", 8)
+_LOWER = ctypes.c_char(b"L")
+
+
+def _integer(value: int) -> Any:
+    """A pointer to an integer of 32 or 64 bits, whichever LAPACK reads."""
+    return ctypes.byref(
+        ctypes.c_int64(value)
+    )  # on little-endian machines its first half is 32 bits
+
+
+def cholesky(Q: Floats) -> Floats | None:
+    """The lower factor of a symmetric matrix, in Fortran's order; None if it is not definite.
+
+    The upper triangle of Q is read, and Q is overwritten where it is C-contiguous.
+    """
+    Q = np.ascontiguousarray(Q)
+    n, info = len(Q), ctypes.c_int64(0)
+    _DPOTRF(
+        ctypes.byref(_LOWER),
+        _integer(n),
+        Q.ctypes.data,
+        _integer(max(1, n)),
+        ctypes.byref(info),
+    )
+    return None if info.value else Q.T
+
+
+def cholesky_solve(factor: Floats, right: Floats) -> Floats:
+    """Q^-1 right, for one column or several, from the lower factor."""
+    x, factor = np.array(right, np.float64, order="F"), np.asfortranarray(factor)
+    n, info = len(factor), ctypes.c_int64(0)
+    _DPOTRS(
+        ctypes.byref(_LOWER),
+        _integer(n),
+        _integer(1 if x.ndim == 1 else x.shape[1]),
+        factor.ctypes.data,
+        _integer(max(1, n)),
+        x.ctypes.data,
+        _integer(max(1, n)),
+        ctypes.byref(info),
+    )
+    return x
