@@ -3,6 +3,7 @@
 import pickle
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from sklearn.model_selection import (
 from maxmargin import SVC, LinearSVC, io
 from maxmargin.model_selection import AutoSVC, AutoSVR
 from maxmargin.model_selection.auto_plan import Settings
+from maxmargin.model_selection.auto_report import _greatest
 from maxmargin.model_selection.explorer import Explorer
 from maxmargin.model_selection.trials import (
     Cost,
@@ -340,6 +342,18 @@ def test_the_report_says_what_was_done():
 def trial(mean, C=1.0, gamma=1.0, samples=100, kernel="rbf", spread=0.01):
     scores = tuple(mean + spread * np.array([-1, 0, 1, 0, 0]))
     return Trial(kernel, {"C": C, "gamma": gamma}, samples, scores)
+
+
+def test_an_interval_ends_at_the_greatest_score():
+    """Student's own does not."""
+    for scoring, most in ((None, 1.0), ("roc_auc", 1.0), ("neg_log_loss", 0.0), (len, np.inf)):
+        assert _greatest(AutoSVC(scoring=scoring)._score_name()) == most
+    assert _greatest(AutoSVR()._score_name()) == 1.0
+    wide = trial(0.99, spread=0.05)
+    assert interval(wide)[1] > 1
+    report = QuickSVC(kernel="linear").fit(*mixed(60)).report_
+    text = str(replace(report, chosen=wide, trials=(wide,), rival=None))
+    assert "to 1.0000." in " ".join(text.split())
 
 
 def test_the_best_trial_has_most_samples_and_the_smoothest_function():

@@ -359,3 +359,14 @@ def test_bad_input():
     for method in ("span", "xi-alpha"):
         with pytest.raises(ValueError, match="two classes"):
             leave_one_out(SVC().fit(X, y), X, y, method)
+
+
+def test_a_result_is_one_line():
+    X, y = two_classes(40)
+    model = SVC().fit(X, y)
+    exact, bound = leave_one_out(model, X, y), leave_one_out(model, X, y, "xi-alpha")
+    count = exact.refitted.sum()
+    assert repr(exact) == (
+        f"<LeaveOneOut error {exact.error:.4g}: {count} of 40 samples left out by a fit>"
+    )
+    assert "error at most" in repr(bound)

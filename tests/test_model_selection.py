@@ -122,7 +122,7 @@ def test_other_kernels(kernel):
     grid = {"C": [0.1, 1.0], "gamma": [0.1, 0.2]}
     if kernel in ("linear", "cosine"):
         grid.pop("gamma")
-    search = SVCCV(grid["C"], [0.1, 0.2], cv=3, estimator=SVC(kernel=kernel, tol=1e-9))
+    search = SVCCV(grid["C"], grid.get("gamma", 10), cv=3, estimator=SVC(kernel=kernel, tol=1e-9))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         same_scores(search, X, y, grid)
@@ -390,13 +390,33 @@ def test_refining_adds_values_between():
         ({"Cs": ["a"]}, "Cs must be numbers"),
         ({"n_jobs": 0}, "n_jobs == 0"),
         ({"estimator": SVC(kernel=Kernel.rbf(1.0))}, "sets gamma itself"),
-        ({"estimator": NuSVC()}, "estimator must be a SVC"),
+        ({"estimator": NuSVC()}, "an instance of maxmargin.SVC or None, got NuSVC"),
+        ({"estimator": "SVC"}, "an instance of maxmargin.SVC or None, got 'SVC'"),
+        (
+            {"gammas": [0.1], "estimator": SVC(kernel="linear")},
+            r"kernel='linear' has no gamma, got gammas=\[0.1\]: leave gammas out",
+        ),
     ],
 )
 def test_bad_parameters_are_refused_by_name(options, message):
     X, y = two_classes(60)
     with pytest.raises(ValueError, match=message):
         SVCCV(**options).fit(X, y)
+
+
+def test_a_kernel_without_gamma_needs_no_gammas():
+    X, y = two_classes(60)
+    assert set(SVCCV([1.0], estimator=SVC(kernel="linear")).fit(X, y).best_params_) == {"C"}
+
+
+def test_a_search_without_probabilities_says_how_to_get_them():
+    X, y = two_classes(60)
+    search = SVCCV([1.0], [0.1], scale="standard")
+    for model in (search, search.fit(X, y)):
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(AttributeError) as caught:
+            model.predict_proba(X)
+        assert "estimator=SVC(probability=True)" in str(caught.value.__cause__)
 
 
 def test_a_fold_without_one_class_has_no_score():

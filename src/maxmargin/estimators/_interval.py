@@ -84,7 +84,7 @@ class PredictsIntervals:
         if folds is None:
             raise NotFittedError(
                 f"This {type(self).__name__} was fitted without intervals: set interval=True and "
-                "fit it again."
+                f"fit it again; for a search, estimator={type(self).__name__}(interval=True)."
             )
         levels = _levels(confidence)
         for level in levels:

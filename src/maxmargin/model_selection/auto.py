@@ -40,7 +40,7 @@ class AutoSVC(AutoModel, ClassifierMixin, AutoMachine):  # type: ignore[misc]
     scoring : str, callable or None, default=None
         What is maximised; None is the accuracy.
     probability : bool, default=True
-        Whether the RBF machine learns ``predict_proba``.
+        Whether the model learns ``predict_proba``.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class.
     n_jobs : int or None, default=None

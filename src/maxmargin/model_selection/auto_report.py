@@ -9,6 +9,7 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.model_selection.diagnosis import Diagnosis
+from maxmargin.model_selection.discard import AT_MOST_ONE
 from maxmargin.model_selection.explorer import Stage, spelled
 from maxmargin.model_selection.trials import (
     Trial,
@@ -126,7 +127,7 @@ class AutoReport:
         low, high = interval(chosen)
         found = [
             f"{text}, standard error {chosen.error:.4f} ({chosen.done} folds); 95% interval "
-            f"{low:.4f} to {high:.4f}."
+            f"{low:.4f} to {min(high, _greatest(self.score_name)):.4f}."
         ]
         rivals = [one for one in self.trials if one.samples == chosen.samples]
         if chosen.mean < max(
@@ -189,6 +190,14 @@ class AutoReport:
         from maxmargin.plots import SurfaceDisplay
 
         return SurfaceDisplay.from_report(self, ax=ax)
+
+
+def _greatest(name: str) -> float:
+    """What no score of a name exceeds."""
+    if name.startswith("neg "):
+        return 0.0
+    known = ("R^2", *(one.replace("_", " ") for one in AT_MOST_ONE))
+    return 1.0 if name in known else float("inf")
 
 
 def _stage(stage: Stage) -> str:

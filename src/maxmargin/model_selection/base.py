@@ -63,6 +63,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
         "on_interrupt": [StrOptions({"raise", "keep"})],
         "warm_start": ["boolean"],
+        "estimator": "no_validation",  # _template has the message
     }
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}  # the splitter asks
 
@@ -76,12 +77,14 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
 
     def _template(self) -> Any:
         """The machine with everything that is not searched."""
-        found = self._machine() if self.estimator is None else clone(self.estimator)
-        if not isinstance(found, self._machine):
+        if self.estimator is None:
+            return self._machine()
+        if not isinstance(self.estimator, self._machine):
             raise ValueError(
-                f"estimator must be a {self._machine.__name__}, got {type(found).__name__}."
+                f"estimator must be an instance of maxmargin.{self._machine.__name__} or None, got "
+                f"{self.estimator!r}."
             )
-        return found
+        return clone(self.estimator)
 
     def __sklearn_tags__(self) -> Any:
         """Those of the machine."""

@@ -1,7 +1,7 @@
 """The best model of a search, which predicts and scores for it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
@@ -26,6 +26,9 @@ def _best_has(name: str) -> Callable[[Any], bool]:
 
     def check(self: Any) -> bool:
         found = self.best_estimator_ if hasattr(self, "best_estimator_") else self._template()
+        if hasattr(self._machine, name) and not hasattr(found, name):
+            kind = self._machine.__name__
+            raise AttributeError(f"{name} needs estimator={kind}(probability=True).")
         getattr(found, name)  # its error says why not
         return True
 
@@ -40,6 +43,7 @@ class BestModel:
 
     best_estimator_: Any
     cv: Any
+    _machine: ClassVar[type]
     _scoring: Callable[[], Any]
 
     @property

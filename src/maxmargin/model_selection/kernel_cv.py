@@ -1,6 +1,6 @@
 """What the searches over kernel machines share."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -21,15 +21,15 @@ from maxmargin.monitor import Monitor
 class KernelSearchCV(SearchCV):
     """A search over the parameters of one kernel machine; a subclass names them."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **SearchCV._parameter_constraints,
-        "estimator": [KernelMachine, None],
-    }
-
     def _gammas(self, X: Any, y: Any, weight: Floats | None) -> dict[str, Floats]:
         """The values of gamma; none for a kernel without it."""
         machine = self._template()
         if "gamma" not in PARAMETERS.get(NAMES[machine.kernel], ()):
+            if not grids.is_number(self.gammas):
+                raise ValueError(
+                    f"kernel={machine.kernel!r} has no gamma, got gammas={self.gammas!r}: leave "
+                    "gammas out."
+                )
             return {}
 
         def unit() -> float:

@@ -92,6 +92,12 @@ class LeaveOneOut(NamedTuple):
     upper_bound: bool
     certificate: Certificate | None = None
 
+    def __repr__(self) -> str:
+        """One line to read."""
+        kind = "error at most" if self.upper_bound else "error"
+        refitted, n = int(self.refitted.sum()), len(self.refitted)
+        return f"<LeaveOneOut {kind} {self.error:.4g}: {refitted} of {n} samples left out by a fit>"
+
 
 def leave_one_out(
     model: Any,

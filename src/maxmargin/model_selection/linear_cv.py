@@ -79,7 +79,6 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "Cs": grids.CONSTRAINT,
         **SearchCV._parameter_constraints,
-        "estimator": [LinearSVC, None],
     }
 
     def __init__(
@@ -187,7 +186,6 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
         "Cs": grids.CONSTRAINT,
         "epsilons": grids.CONSTRAINT,
         **SearchCV._parameter_constraints,
-        "estimator": [LinearSVR, None],
     }
 
     def __init__(

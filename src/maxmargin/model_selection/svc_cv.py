@@ -22,8 +22,8 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     Cs : int or array-like, default=10
         Values of C, or how many between 1e-2 and 1e4.
     gammas : int or array-like, default=10
-        Values of gamma, or how many between 1e-2 and 1e2 times ``gamma="scale"``. Kernels without
-        gamma have none.
+        Values of gamma, or how many between 1e-2 and 1e2 times ``gamma="scale"``. Leave it
+        out for a kernel without gamma.
     cv : int, cross-validation generator or iterable, default=None
         How to split; None is 5-fold, stratified for classification.
     scoring : str, callable or None, default=None
