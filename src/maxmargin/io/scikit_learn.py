@@ -30,7 +30,7 @@ from maxmargin.linear.model import imported as model_of_weights
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 LINEAR = {"LinearSVC": LinearSVC, "LinearSVR": LinearSVR}
 DIFFERENT = ("probability",)
-"""Parameters that do not carry over: probabilities are not computed here."""
+"""Parameters that do not carry over: scikit-learn's probabilities are learnt in other ways."""
 KEPT = ("class_weight_", "fit_status_", "n_iter_", "feature_names_in_")
 """Attributes with the same meaning in both libraries."""
 

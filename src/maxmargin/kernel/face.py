@@ -40,7 +40,7 @@ class Settings(NamedTuple):
     changes: int = 256
     """Variables that may join a factor or be pinned, together, before a new one is made."""
     share: int = 4
-    """The same as a share of the free variables: one in so many."""
+    """The same as a share of the free variables: one of this number."""
     columns_ahead: int = 24
     """Columns of Q^-1 computed together: those of the next variables to meet a bound, it seems."""
     shifts: tuple[float, ...] = (1e-13, 1e-12, 1e-11)

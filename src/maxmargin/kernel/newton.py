@@ -143,7 +143,7 @@ def newton(
 def minimise_face(
     tile: Tile, monitor: Monitor, steps: int, factor: BorderedFactor, most: int
 ) -> tuple[float, bool]:
-    """Move the free variables to the minimum of their face, with so many pins at most.
+    """Move the free variables to the minimum of their face, with at most this number of pins.
 
     Return by how much the objective fell, and whether the minimum was reached. Spoiled where it
     would rise.
