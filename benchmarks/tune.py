@@ -26,7 +26,8 @@ from sklearn.model_selection import GridSearchCV
 import maxmargin
 from data import load
 from maxmargin.model_selection import SVCCV, SVRCV
-from maxmargin.model_selection.base import KernelSearchCV, searched
+from maxmargin.model_selection.base import searched
+from maxmargin.model_selection.kernel_cv import KernelSearchCV
 
 AXES = {"C": "Cs", "gamma": "gammas", "epsilon": "epsilons"}
 Values = list[float]
