@@ -521,13 +521,6 @@ MESSAGES = {
         {},
         ("Negative", "chi2", "non-negative"),
     ),
-    "probability": (
-        SVC(probability=True, multiclass="ovr"),
-        np.array([[0.0], [1.0], [2.0]]),
-        [0, 1, 2],
-        {},
-        ("multiclass='ovo'", "3 classes"),
-    ),
     "kernel-and-gamma": (
         SVC(kernel=Kernel.rbf(1.0), gamma=2.0),
         X_SMALL,

@@ -121,7 +121,7 @@ class EffectDisplay(Display):
 
 
 def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, float]:
-    """Return 1 / |w| and the sum of slacks of a fitted binary classifier.
+    """Return 1 / |w| and the sum of slacks of a fitted binary classifier; rounding is no slack.
 
     |w|^2 comes from coef_ if the model has it, otherwise from sum_i coef_i (y(x_i) - b) over the
     support vectors.
@@ -133,4 +133,5 @@ def margin_and_slack(model: Any, X: ArrayLike, y: ArrayLike) -> tuple[float, flo
     else:
         of_support = decision_values(model, X, model.support_vectors_) - np.ravel(model.intercept_)
         squared = float(np.ravel(model.dual_coef_) @ of_support)
-    return 1.0 / np.sqrt(max(squared, 1e-300)), float(np.maximum(0.0, 1.0 - t * values).sum())
+    slack = 1.0 - t * values
+    return 1.0 / np.sqrt(max(squared, 1e-300)), float(slack[slack > 1e-12].sum())
