@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -41,11 +41,12 @@ def leaving_out(
     ]
 
 
-def sample_keys(kind: Kind | None, X: Any, seed: Any) -> Integers:
-    """A number for each sample that depends on its features and the seed alone.
+def sample_keys(kind: Kind | None, X: Any, seed: Any, dtype: DTypeLike = np.float32) -> Integers:
+    """A number for each sample that depends on its features, in one precision, and the seed alone.
 
-    Sparse and dense samples, in single and double precision, have the same numbers. Samples that
-    are not features, but objects or rows of a kernel matrix, have numbers by their position.
+    Sparse and dense samples have the same numbers. In single precision, features that differ by
+    rounding have, too. Samples that are not features, but objects or rows of a kernel matrix, have
+    numbers by their position.
     """
     random = check_random_state(0 if seed is None else seed)
     numbers = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
@@ -54,17 +55,19 @@ def sample_keys(kind: Kind | None, X: Any, seed: Any) -> Integers:
     factor = random.randint(0, 2**63 - 1, X.shape[1], np.int64).astype(np.uint64) * 2 + 1
     if sparse.issparse(X):
         X = X.tocsr()
-        terms = _mixed(X.data) * factor[X.indices]
+        terms = _mixed(X.data, dtype) * factor[X.indices]
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]]).view(np.int64)
     step = max(1, 2**20 // max(1, X.shape[1]))
-    parts = [_mixed(X[i : i + step]) * factor for i in range(0, len(X), step)]
+    parts = [_mixed(X[i : i + step], dtype) * factor for i in range(0, len(X), step)]
     return np.concatenate([part.sum(axis=1, dtype=np.uint64) for part in parts]).view(np.int64)
 
 
-def _mixed(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """The bits of numbers in double precision, mixed (splitmix64); 0 stays 0, and -0 becomes it."""
-    bits = (values.astype(np.float64) + 0.0).view(np.uint64)
+def _mixed(values: NDArray[Any], dtype: DTypeLike) -> NDArray[np.uint64]:
+    """The bits of numbers in one precision, mixed (splitmix64); 0 stays 0, and -0 becomes it."""
+    with np.errstate(over="ignore"):
+        rounded = values.astype(dtype)
+    bits = (rounded.astype(np.float64) + 0.0).view(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))

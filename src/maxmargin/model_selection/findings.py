@@ -248,7 +248,7 @@ def infeasible(y: NDArray[Any], nu: float | None) -> Finding | None:
 def contradictions(features: Any, y: NDArray[Any], is_class: bool) -> Finding | None:
     """Samples that are equal in all features and differ in y; see the top of this file."""
     n = len(y)
-    key = np.unique(sample_keys(None, features, 0), return_inverse=True)[1]
+    key = np.unique(sample_keys(None, features, 0, np.float64), return_inverse=True)[1]
     size = np.bincount(key)
     remedy = "Look at these samples, or add features that tell them apart."
     if is_class:
