@@ -26,7 +26,7 @@ from maxmargin.model_selection.trials import Trial, on_edge
 
 
 class Settings(NamedTuple):
-    """The plan's sizes; chosen on sets of scikit-learn, a9a and synthetic ones."""
+    """The plan's sizes; tried on sets of scikit-learn, a9a and synthetic ones (decision 24)."""
 
     sizes: tuple[tuple[int, int], tuple[int, int]] = ((300, 60), (1000, 100))
     """Samples on which one column of the coarse grid is tried, and those of the coarse grid: at
