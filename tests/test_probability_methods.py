@@ -31,7 +31,7 @@ MODELS = [
     LinearSVC(probability=True),
     LinearSVC(loss="hinge", probability="isotonic"),
     LinearSVC(penalty="l1", probability=True),
-    LinearSVC(multi_class="crammer_singer", probability=True),
+    LinearSVC(multi_class="crammer_singer", max_iter=20_000, probability=True),
     LinearSVC(intercept="regularised", probability="isotonic"),
 ]
 
