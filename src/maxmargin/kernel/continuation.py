@@ -5,10 +5,11 @@ margin: scaling moved every decision value. Pair steps would spend hundreds of s
 variable to undo that. The minimum over the free variables, with the others fixed, undoes it at once
 (face.py), and the factor of the solution before still serves.
 
-    repeat  F exact in float64
-            the minimum over the face of the free variables
+    repeat  the minimum over the face of the free variables
             a few pair steps: variables that violate optimality leave their bounds
     until   no pair of variables can improve by more than tol
+
+F is updated with float32 rows, and made exact where the violation is near their rounding.
 """
 
 from typing import NamedTuple

@@ -46,8 +46,8 @@ class Settings(NamedTuple):
     shifts: tuple[float, ...] = (1e-13, 1e-12, 1e-11)
     """Shifts of the diagonal, relative to its greatest entry, tried in turn (decision 5)."""
     dependent: float = 1e-14
-    """Share of its entry of Q^-1 below which a variable's entry of P is rounding: the other
-    constraints fix it."""
+    """Share of its entry of Q^-1 below which w_k is rounding: the other constraints fix the
+    variable."""
 
 
 SETTINGS = Settings()
@@ -79,8 +79,8 @@ def with_factor(
 ) -> tuple[BorderedFactor, Result]:
     """A factor for the free variables, and the result of its use with as many pins as may be.
 
-    Where rounding spoils that, the use is repeated with a factor of these
-    variables alone, and then up to the first bound: it needs no column of a nearly singular Q^-1.
+    Where rounding spoils that, the use is repeated with a factor of these variables alone, and then
+    up to the first bound: it needs no column of a nearly singular Q^-1.
     """
     factor = factor_for(Q, free, last)
     if factor is last:

@@ -103,8 +103,7 @@ def _factor(source: Source, inside: Integers, ridge: Floats) -> Floats | None:
     Q = Q.copy()  # it may be kept
     diagonal = np.einsum("ii->i", Q)
     diagonal += ridge + SETTINGS.shift * np.abs(diagonal).mean()
-    L, failed = lapack.dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)
-    return None if failed else L
+    return source.backend.cholesky(Q)
 
 
 def _outside(source: Source, L: Floats, u: Floats, inside: Integers, some: Integers) -> Floats:
