@@ -156,9 +156,9 @@ class Told:
         assert tol == 1e-3
         return self._next("checked")
 
-    def gap_is_small(self, tol):
+    def gap_excess(self, tol):
         assert tol == 0.5e-3
-        return self._next("small")
+        return self._next("excess")
 
     def make_exact(self, source, monitor):
         self.exact += 1
@@ -171,12 +171,12 @@ STALLED = Status.STALLED
 @pytest.mark.parametrize(
     ("answers", "wanted", "targets", "exact"),
     [
-        ({"ended": [None], "checked": [True], "small": [True]}, None, 1, 0),
+        ({"ended": [None], "checked": [True], "excess": [1.0]}, None, 1, 0),
         ({"ended": [Status.MAX_ITER]}, Status.MAX_ITER, 1, 1),
-        ({"ended": [STALLED], "checked": [True], "small": [True]}, None, 1, 0),
-        ({"ended": [STALLED], "checked": [True], "small": [False]}, STALLED, 1, 0),
+        ({"ended": [STALLED], "checked": [True], "excess": [1.0]}, None, 1, 0),
+        ({"ended": [STALLED], "checked": [True], "excess": [1.5]}, STALLED, 1, 0),
         ({"ended": [None], "checked": [False], "made": [False]}, Status.INTERRUPTED, 1, 1),
-        ({"ended": [None], "checked": [False], "violation": [1e-3], "small": [True]}, None, 1, 1),
+        ({"ended": [None], "checked": [False], "violation": [1e-3], "excess": [1.0]}, None, 1, 1),
         ({"ended": [STALLED], "checked": [False], "violation": [1.1e-3]}, STALLED, 1, 1),
         # from an exact F again as long as that halves the violation
         ({"ended": [None], "checked": [False], "violation": [8e-3, 4e-3, 2.1e-3]}, STALLED, 3, 3),
@@ -185,7 +185,7 @@ STALLED = Status.STALLED
                 "ended": [None],
                 "checked": [False],
                 "violation": [8e-3, 3.9e-3, 1e-3, 1e-3],
-                "small": [True],
+                "excess": [1.0],
             },
             None,
             3,
@@ -197,23 +197,24 @@ STALLED = Status.STALLED
             4,
             4,
         ),
-        # where the gap is too large a tenth of the tolerance, unless rounding stopped the descent
+        # where the gap is too large the target falls with it, from an exact F if rounding stopped
+        # the descent
         (
-            {"ended": [None], "checked": [True], "small": [False, False, True], "violation": [0.0]},
+            {"ended": [None], "checked": [True], "excess": [4, 4, 1], "violation": [1e-4, 1e-5]},
             None,
-            3,
+            [0.5e-3, 0.25e-4, 0.25e-5],
             0,
         ),
         (
-            {"ended": [None], "checked": [True], "small": [False], "violation": [0.6e-3]},
+            {"ended": [None], "checked": [True], "excess": [1.5], "violation": [0.6e-3]},
             STALLED,
-            4,
+            [0.5e-3, 0.5e-4, 0.5e-5, 0.5e-6],
             4,
         ),
         (
-            {"ended": [None], "checked": [True], "small": [False], "violation": [0.0]},
+            {"ended": [None], "checked": [True], "excess": [1.5], "violation": [0.0]},
             STALLED,
-            10,
+            [0.5e-3, 0.5e-6, 0.5e-9, 0.5e-12],
             0,
         ),
     ],
@@ -229,12 +230,9 @@ def test_refinement(answers, wanted, targets, exact, monkeypatch):
     monkeypatch.setattr(block, "_descend", descend)
     monkeypatch.setattr(monitor, "stop", lambda steps: Status.INTERRUPTED if steps == 5 else None)
     assert block._refine(state, SOURCE, cache_of(), 1e-3, monitor) is wanted
-    assert len(asked) == targets
+    targets = targets if isinstance(targets, list) else [0.5e-3] * targets
+    assert asked == pytest.approx(targets, rel=1e-9, abs=0.0)
     assert state.exact == exact
-    strict = 0.5e-3
-    for tol in asked:
-        assert tol == pytest.approx(strict, rel=1e-9, abs=0.0)
-        strict *= 0.1 if answers.get("checked") == [True] else 1.0
 
 
 def test_float64_rows_are_tried_once(monkeypatch):

@@ -64,6 +64,9 @@ class Settings(NamedTuple):
     refinements: int = 4
     """How often float32 rows may continue from an exact F before float64 takes over (decision
     3)."""
+    leap: float = 1e-3
+    """Where the gap is too large, the target falls at most to this share of itself (decision
+    19)."""
     patience: int = 50
     """Rounds without progress after which a solver is stalled by rounding (decision 3)."""
 
@@ -295,14 +298,17 @@ def _refine(
                     return Status.STALLED
                 best = violation
                 continue
-        if state.indefinite or state.gap_is_small(SETTINGS.target * tol):
+        excess = 0.0 if state.indefinite else state.gap_excess(SETTINGS.target * tol)
+        if excess <= 1:
             return None
         if reason is Status.STALLED or strict < 1e-9 * tol:
             return Status.STALLED
-        if state.violation > strict:  # the rows' rounding ended the descent: begin at an exact F
+        violation = state.violation
+        if violation > strict:  # the rows' rounding ended the descent: begin at an exact F
             left -= 1
             state.make_exact(source, monitor)
-        strict *= 0.1
+        # the gap falls about as the violation does
+        strict = min(0.1 * strict, max(violation / excess, SETTINGS.leap * strict))
     return Status.STALLED
 
 

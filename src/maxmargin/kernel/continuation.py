@@ -31,7 +31,7 @@ class Settings(NamedTuple):
 
     cycle: float = 7.5
     """What the cycles cost, in pair steps for each variable of the solution before."""
-    system: float = 2.5e-5
+    system: float = 1e-5
     """What the factors and their columns cost, in pair steps of the solution before for each cube
     of the number of free variables."""
     burst: int = 1

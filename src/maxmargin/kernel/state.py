@@ -169,17 +169,22 @@ class State:
         return max(margin(levels(self.variables(G), self.backend)), 1e-300)
 
     def gap_is_small(self, tol: float, G: Floats | None = None) -> bool:
-        """Whether the gap is at most GAP * tol of the objective; G is the gradient, if known.
+        """Whether the gap is at most GAP * tol of the objective; G is the gradient, if known."""
+        return self.gap_excess(tol, G) <= 1
 
-        It is true where rounding makes the primal infeasible: the violation decides there.
+    def gap_excess(self, tol: float, G: Floats | None = None) -> float:
+        """The gap as a multiple of GAP * tol of the objective.
+
+        It is 0 where rounding makes the primal infeasible: the violation decides there. It is 0,
+        too, where the gap is rounding of an objective that is 0.
         """
         G = self.G if G is None else G
         ends = levels(self.variables(G), self.backend)
-        gap = duality_gap(self.problem, self.b, self.F, ends, self.xp)
-        dual = -self.objective_at(G)
-        if not math.isfinite(gap) or gap <= GAP * tol * max(abs(dual + gap), abs(dual)):
-            return True
-        return gap <= SETTINGS.meet * self._natural  # rounding of an objective that is 0
+        gap, dual = duality_gap(self.problem, self.b, self.F, ends, self.xp), -self.objective_at(G)
+        allowed = GAP * tol * max(abs(dual + gap), abs(dual))
+        if not math.isfinite(gap) or gap <= SETTINGS.meet * self._natural:
+            return 0.0
+        return gap / allowed if allowed > 0 else math.inf
 
     def no_minimum(self) -> bool:
         """Whether the hulls of a problem in margin units meet, or there is no minimum.
