@@ -1,5 +1,6 @@
 // Blocks of kernel matrices, products with them, and work on stored rows.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "tile.h"
@@ -130,20 +131,39 @@ bool kernel_product(const Kernel& kernel, const Selection<T>& A, const S* coef, 
                      [&](const auto& map) { return walk(map, A, B, false, threads, multiply); });
 }
 
-// F[i] += sum over s, in order, of delta[s] rows[slots[s]][i]
+// Ask for some values before they are needed.
+template <class T>
+void fetch_ahead(const T* values, int64_t count) {
+  constexpr int64_t line = 64 / sizeof(T);
+  for (int64_t l = 0; l < count; l += line) __builtin_prefetch(values + l);
+}
+
+// F[i] += sum over s, in order, of delta[s] rows[slots[s]][i], four rows at a time. Rows lie apart
+// in memory, where no processor foresees the next ones: they are fetched ahead.
 template <class T>
 void update_gradient(const T* rows, int64_t row_length, const int64_t* slots, const double* delta,
                      int64_t count, double* F, int threads) {
-  constexpr int64_t strip = 256;
+  constexpr int64_t strip = 512;
   parallel(threads, row_length, strip, [&](int64_t begin, int64_t end) {
     double sum[strip];
     const int64_t width = end - begin;
+    const auto row = [&](int64_t s) { return rows + slots[s] * row_length + begin; };
     std::copy(F + begin, F + end, sum);
-    for (int64_t s = 0; s < count; ++s) {
-      const T* row = rows + slots[s] * row_length + begin;
-      const double weight = delta[s];
-      for (int64_t l = 0; l < width; ++l) sum[l] += weight * double(row[l]);
+    int64_t s = 0;
+    for (; s + 4 <= count; s += 4) {
+      for (int64_t next = s + 4; next < std::min(s + 8, count); ++next)
+        fetch_ahead(row(next), width);
+      const T *r0 = row(s), *r1 = row(s + 1), *r2 = row(s + 2), *r3 = row(s + 3);
+      const double d0 = delta[s], d1 = delta[s + 1], d2 = delta[s + 2], d3 = delta[s + 3];
+      for (int64_t l = 0; l < width; ++l) {
+        double value = sum[l] + d0 * double(r0[l]);
+        value += d1 * double(r1[l]);
+        value += d2 * double(r2[l]);
+        sum[l] = value + d3 * double(r3[l]);
+      }
     }
+    for (; s < count; ++s)
+      for (int64_t l = 0; l < width; ++l) sum[l] += delta[s] * double(row(s)[l]);
     std::copy(sum, sum + width, F + begin);
   });
 }
