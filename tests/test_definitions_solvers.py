@@ -258,6 +258,21 @@ def test_variables_within_rounding_of_a_bound_are_put_onto_it():
     assert at.b.tolist() == [0.0, 2.0, 1e-9, 2.0 - 1e-9]
 
 
+def test_a_variable_put_onto_its_bound_leaves_the_sum_of_its_group():
+    problem = problems.nu_svc(np.repeat([1.0, -1.0], 3), np.ones(6), 0.5)
+    b = np.array([0.5, 1 - 1e-13, 0.0, -0.25, -1 + 2e-13, -0.25 - 2e-13])
+    at = State(problem, b, *[np.zeros(6)] * 3)
+    at.snap()
+    assert at.b.tolist()[1:5:3] == [1.0, -1.0]
+    for g in (0, 1):
+        assert at.b[problem.group == g].sum() == pytest.approx(
+            b[problem.group == g].sum(), abs=1e-15
+        )
+    at = State(problem, np.array([1.0, 1 - 1e-13, 0.0, -1.0, -1.0, 0.0]), *[np.zeros(6)] * 3)
+    at.snap()  # no variable of the group is free: the sum is that of the bounds
+    assert at.b.tolist() == [1.0, 1.0, 0.0, -1.0, -1.0, 0.0]
+
+
 def test_what_pair_steps_meet_is_kept():
     plain, squared = problems.c_svc(y, np.full(n, np.inf)), problems.c_svc(y, C, True)
     for problem, convex, met, wanted in (

@@ -268,3 +268,18 @@ def test_libsvm_faq_nu_svc_nu_bounds_margin_errors_and_support_vectors(nu):
     model = NuSVC(nu=nu, gamma=1.0).fit(X, y)
     errors = np.count_nonzero((2 * y - 1) * model.decision_function(X) < 1 - 1e-9)
     assert errors <= nu * 100 <= len(model.support_)
+
+
+def test_hunt_16161616_1689_nearly_equal_kernel_values_and_a_variable_near_its_bound():
+    """A variable within 1e-12 of its bound was put onto it, and the coefficients no longer summed
+    to 0: decision values moved by 1e-7, 10,000 times the violation that the fit had found.
+    """
+    points = [(0.26042042591465175, 22448.733939185906), (0.05941400113541749, 7481.6767032622765)]
+    points += [(0.3908332096982055, 18823.75475822993), (0.14771444450422427, 22288.448846287214)]
+    points += [(0.22562700279835157, 785.0365506358409)]
+    X = np.array(points)[[0, 0, 1, 2, 3, 0, 2, 4, 0, 2, 4]]
+    y = np.array([0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0])
+    model = NuSVC(kernel="laplacian", nu=0.572, tol=0.01).fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert abs(model.dual_coef_.sum()) <= 1e-15 * np.abs(model.dual_coef_).sum()
+    assert model.certify(X, y).kkt_violation <= 1e-10

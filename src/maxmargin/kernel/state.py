@@ -49,6 +49,8 @@ class Settings(NamedTuple):
     meet: float = 1e-12
     """Hulls nearer than the square root of this times the data's scale meet, as far as float64 can
     tell (decision 4)."""
+    snap: float = 1e-12
+    """Share of its range, and of the largest variable, within which a variable is at its bound."""
     products_at_once: int = 31_250_000
     """Kernel values between two questions to the monitor: a fraction of a second."""
 
@@ -228,13 +230,21 @@ class State:
     def snap(self) -> None:
         """Round variables onto bounds that they are within rounding of.
 
-        Whether a variable is free must not depend on the last bit.
+        Whether a variable is free must not depend on the last bit. What they lose is given to the
+        free variable of their group with the most room: where kernel values are nearly equal, a sum
+        that misses by 1e-12 moves all decision values (decision 19).
         """
-        lower, upper = self.problem.lower, self.problem.upper
-        near = 1e-12 * self.xp.minimum(upper - lower, self.xp.abs(self.b).max(initial=0.0))
-        self.b = self.xp.where(
-            self.b - lower <= near, lower, self.xp.where(upper - self.b <= near, upper, self.b)
-        )
+        xp, before, (lower, upper) = self.xp, self.b, self.problem[1:3]
+        near = SETTINGS.snap * xp.minimum(upper - lower, xp.abs(before).max(initial=0.0))
+        b = xp.where(before - lower <= near, lower, xp.where(upper - before <= near, upper, before))
+        self.b, lost = b, before - b
+        if not lost.any():
+            return
+        room, (begin, fixed) = xp.minimum(b - lower, upper - b), self._groups
+        for first, end in zip(begin[:-1][fixed], begin[1:][fixed], strict=True):
+            missing, most = float(lost[first:end].sum()), first + int(room[first:end].argmax())
+            if abs(missing) < room[most]:
+                b[most] += missing
 
     def _change(self) -> tuple[Integers, Floats]:
         """Rows whose coefficient changed since F was exact, and by how much."""
