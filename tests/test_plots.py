@@ -91,7 +91,7 @@ def refined_search():
     X, y = moons()
     found = SVCCV([0.1, 1, 10], [0.1, 1.0, 10.0], cv=3, refine=True).fit(X, y)
     found.cv_results_["status"][0] = "max_iter"
-    found.cv_results_["n_splits_done"][1] = 0
+    found.cv_results_["split0_test_score"][1] = np.nan
     found.cv_results_["mean_test_score"][1] = np.nan
     return found
 
@@ -508,6 +508,32 @@ def test_grid_search_takes_the_best_of_what_it_does_not_show():
         GridSearchDisplay.from_search(found, score="accuracy")
 
 
+def test_a_search_with_several_scores_shows_the_one_that_decided():
+    X, y = moons()
+    names = ["accuracy", "balanced_accuracy", "neg_log_loss"]
+    found = SVCCV(
+        [0.1, 1, 10],
+        [0.1, 1.0],
+        cv=3,
+        scoring=names,
+        refit="neg_log_loss",
+        estimator=SVC(probability=True),
+    ).fit(X, y)
+    shown = GridSearchDisplay.from_search(found)
+    assert shown.score_name == "mean test neg log loss"
+    assert "mean test neg log loss" in texts(shown.figure_)
+    assert shown.best[2] == pytest.approx(found.best_score_)
+    for name in ("accuracy", "mean_test_accuracy"):
+        other = GridSearchDisplay.from_search(found, score=name)
+        assert other.score_name == "mean test accuracy"
+        assert other.scores.max() == found.cv_results_["mean_test_accuracy"].max()
+    found.cv_results_["split0_test_accuracy"][:2] = np.nan
+    assert (GridSearchDisplay.from_search(found).marks == "not all folds").sum() == 0
+    assert (GridSearchDisplay.from_search(found, score="accuracy").marks != "certified").sum() == 2
+    with pytest.raises(ValueError, match=r"several scores: .* mean_test_balanced_accuracy, mean"):
+        GridSearchDisplay.from_search(found.cv_results_)
+
+
 def test_a_search_shows_what_is_certified_and_what_it_refined():
     shown = GridSearchDisplay.from_search(refined_search())
     assert shown.scores.shape == (3, 3)
@@ -528,12 +554,11 @@ def test_the_best_candidate_is_that_of_the_search():
         "param_C": [1.0, 1.0, 2.0, 2.0],
         "param_gamma": [0.1, 10.0, 0.1, 10.0],
         "mean_test_score": [0.5, 0.9, 0.9, 1.0],
-        "split0_test_score": [0.5, 0.9, 0.9, 1.0],
-        "n_splits_done": [1, 1, 1, 0],
+        "split0_test_score": [0.5, 0.9, 0.9, np.nan],
         "status": ["optimal"] * 4,
     }
     assert GridSearchDisplay.from_search(results).best == (1.0, 10.0, 0.9)
-    results["n_splits_done"] = [0, 0, 0, 0]
+    results["split0_test_score"] = [np.nan] * 4
     assert GridSearchDisplay.from_search(results).best == (2.0, 10.0, 1.0)
     results["mean_test_score"] = [np.nan] * 4
     none = GridSearchDisplay.from_search(results)

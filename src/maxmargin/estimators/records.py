@@ -42,12 +42,17 @@ def record_of(model: Any) -> KernelModel:
 
 def of_best(model: Any) -> Any:
     """The model that a search chose; any other model as it is."""
+    if hasattr(model, "cv_results_") and not hasattr(model, "best_estimator_"):
+        raise TypeError(
+            f"{type(model).__name__} was fitted with refit=False and holds no model: fit one with "
+            "the parameters that it found."
+        )
     return getattr(model, "best_estimator_", model)
 
 
 def interval_of(model: Any, X: Any, confidence: Any) -> Any:
     """predict_interval of a regression, or of the one that a pipeline or a search holds."""
-    model = getattr(model, "best_estimator_", model)
+    model = of_best(model)
     if hasattr(model, "steps"):
         X, model = model[:-1].transform(X), model[-1]
     if not hasattr(model, "predict_interval"):

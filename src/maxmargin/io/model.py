@@ -19,14 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import estimators
 from maxmargin.estimators import liblinear
-from maxmargin.estimators.records import build
+from maxmargin.estimators.records import build, of_best
 from maxmargin.io import archive, table_record
 from maxmargin.io.consistency import WRONG, validate
 from maxmargin.io.earlier_versions import SEARCH, with_record
 from maxmargin.io.files import open_read
 from maxmargin.io.liblinear_models import load_liblinear
 from maxmargin.io.libsvm_models import load_libsvm
-from maxmargin.io.preparation import SCALERS, check_scaler, chosen, entry_of, is_prepared
+from maxmargin.io.preparation import SCALERS, check_scaler, entry_of, is_prepared
 from maxmargin.io.svm_light_models import load_svm_light
 from maxmargin.io.tagged import Decoder, Encoder
 from maxmargin.kernel.kernels import Kernel
@@ -63,7 +63,7 @@ def save(model: Any, path: Any) -> None:
 
 def _encode_whole(model: Any, arrays: archive.Arrays) -> dict[str, Any]:
     """Return the record of an estimator, or of the steps of a pipeline, after checking them."""
-    model = chosen(model)
+    model = of_best(model)
     if is_prepared(model):
         *scalers, (last, estimator) = model.steps
         steps = [[name, _encode_step(step, arrays)] for name, step in scalers]

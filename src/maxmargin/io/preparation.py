@@ -24,6 +24,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from maxmargin.core.arrays import Floats
+from maxmargin.estimators.records import of_best
 from maxmargin.io import table_record
 from maxmargin.model_selection.tables import TablePreparation
 
@@ -121,18 +122,13 @@ def is_prepared(model: Any) -> bool:
     return isinstance(model, Pipeline)
 
 
-def chosen(model: Any) -> Any:
-    """The model that a search over parameters chose; any other model as it is."""
-    return getattr(model, "best_estimator_", model)
-
-
 def parts_of(model: Any) -> tuple[list[Any], Any]:
     """The scalers of a model, in their order, and the estimator after them."""
     scalers: list[Any] = []
-    model = chosen(model)
+    model = of_best(model)
     while is_prepared(model):
         scalers += [step for _, step in model.steps[:-1]]
-        model = chosen(model.steps[-1][1])
+        model = of_best(model.steps[-1][1])
     return scalers, model
 
 

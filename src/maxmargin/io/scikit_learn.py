@@ -17,12 +17,13 @@ from maxmargin.estimators.libsvm_layout import libsvm_signed, shown
 from maxmargin.estimators.records import (
     ESTIMATORS,
     linear_of,
+    of_best,
     problem_of,
     record_of,
     restore,
     restore_linear,
 )
-from maxmargin.io.preparation import chosen, is_prepared, with_last
+from maxmargin.io.preparation import is_prepared, with_last
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.kernel.model import KernelModel, Problem, imported
 from maxmargin.linear.model import imported as model_of_weights
@@ -51,7 +52,7 @@ def from_sklearn(model: Any) -> Any:
         probability parameters of ``probability=True`` are kept for ``save_libsvm`` (``probA_``,
         ``probB_``).
     """
-    model = chosen(model)
+    model = of_best(model)
     if is_prepared(model):
         return with_last(model, from_sklearn)
     name = next(
@@ -143,7 +144,7 @@ def to_sklearn(model: Any) -> Any:
         It predicts the same. Parameters that scikit-learn does not have (a squared loss,
         ``multiclass``, ``time_limit``, ...) are dropped, so a new fit may differ.
     """
-    model = chosen(model)
+    model = of_best(model)
     if is_prepared(model):
         return with_last(model, to_sklearn)
     problem = problem_of(model)

@@ -30,13 +30,9 @@ from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import encode, numbers, validate_weight
 from maxmargin.model_selection import results
 from maxmargin.model_selection.discard import bound_of
+from maxmargin.model_selection.refit import check_refit, check_refit_of_one
 from maxmargin.model_selection.scaling import scaler_of
-from maxmargin.model_selection.scoring import (
-    SEVERAL,
-    Scoring,
-    refuse_without_weights,
-    scorer_of,
-)
+from maxmargin.model_selection.scoring import SEVERAL, Scorers, Scoring, scorers_of
 from maxmargin.model_selection.search import Data, Folds, Search
 from maxmargin.monitor import Monitor
 
@@ -55,6 +51,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None, *SEVERAL],
+        "refit": ["boolean", str, callable],
         "scale": [StrOptions({"standard", "minmax"}), HasMethods(["fit", "transform"]), None],
         "refine": ["boolean"],
         "discard": [StrOptions({"safe", "racing"}), None],
@@ -90,9 +87,14 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         """Those of the machine."""
         return self._template().__sklearn_tags__()
 
-    def _scoring(self) -> Any:
-        """The scorer."""
-        return scorer_of(self._template(), self.scoring, self._score)
+    def _scorers(self) -> Scorers:
+        """The scores; ``refit`` must tell which of several decides."""
+        found = scorers_of(self._template(), self.scoring, self._score)
+        if found.several:
+            check_refit(self.refit, found.named)
+        else:
+            check_refit_of_one(self.refit, self.scoring)
+        return found
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
@@ -141,7 +143,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         folds = self._folds(X, y, **split)
         keep = self.on_interrupt == "keep"
         monitor = Monitor(-1, self.time_limit, int(self.verbose), type(self).__name__, keep)
-        scoring = Scoring(self._scoring(), given, _num_samples(X))
+        scoring = Scoring(self._scorers(), given, _num_samples(X), self.refit)
         scoring.refuse_without_probabilities(machine)
         data = Data(X, y, weight, folds, scoring)
         search = self._search_of(machine, results.product_of(grid), data, monitor)
@@ -150,8 +152,7 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
             self.scoring,
         )
         discard = self.discard is not None
-        safe = self.discard == "safe"
-        bound = bound_of(self.scoring, self._score, machine) if safe else None
+        bound = self._bound(machine) if self.discard == "safe" else None
         progress: Progress = self.__dict__.setdefault("_progress", {})
         known = progress["known"] if self.warm_start and progress.get("same") == same else {}
         search.recall(known)
@@ -193,16 +194,25 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
     def _routed(
         self, weight: Floats | None, groups: Any, params: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the splitter and the scorer are given."""
+        """What the splitter and each score are given."""
+        scorers = self._scorers()
         if not _routing_enabled():
             if weight is None:
-                return {"groups": groups}, {}
-            refuse_without_weights(self._scoring())
-            return {"groups": groups}, {"sample_weight": weight}
+                return {"groups": groups}, scorers.shared_out({})
+            scorers.refuse_without_weights()
+            return {"groups": groups}, scorers.shared_out({"sample_weight": weight})
         every = {"sample_weight": weight, "groups": groups, **params}
         given = {name: value for name, value in every.items() if value is not None}
         found = process_routing(self, "fit", **given)
-        return found["splitter"]["split"], found["scorer"]["score"]
+        return found["splitter"]["split"], scorers.shared_out(found["scorer"]["score"])
+
+    def _bound(self, machine: Any) -> float:
+        """What the score that decides never exceeds."""
+        scoring = self.scoring
+        if isinstance(scoring, SEVERAL):
+            named = scoring if isinstance(scoring, dict) else {name: name for name in scoring}
+            scoring = named.get(self.refit)
+        return bound_of(scoring, self._score, machine)
 
     def _folds(self, X: Any, y: Any, **split: Any) -> Folds:
         splitter = check_cv(self.cv, y, classifier=is_classifier(self._template()))
@@ -229,14 +239,25 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         return max(1, threads + 1 + self.n_jobs) if self.n_jobs < 0 else int(self.n_jobs)
 
     def _conclude(self, search: Search, X: Any, y: Any, sample_weight: Any) -> None:
-        """Keep the results and fit the best candidate."""
+        """Keep the results, and fit the best candidate if it is to be."""
+        for old in ("index", "params", "score", "estimator"):
+            self.__dict__.pop(f"best_{old}_", None)
         found = results.cv_results(search)
-        self.cv_results_ = found
-        self.best_index_ = results.best(search, found["mean_test_score"])
-        self.best_params_ = dict(search.candidates[self.best_index_])
-        self.best_score_ = float(found["mean_test_score"][self.best_index_])
+        self.cv_results_, self.multimetric_ = found, search.several
+        self.scorer_ = search.data.scoring.scorers.as_given
+        number, name = results.best(search, found), search.decisive()
+        if number is not None:
+            self.best_index_ = number
+            self.best_params_ = dict(search.candidates[number])
+            if name is not None and not callable(self.refit):
+                self.best_score_ = float(found[f"mean_test_{name}"][number])
         if len(search.done) + search.skipped < len(search.candidates) * self.n_splits_:
             self._warn_early(search)
+        if self.refit:
+            self._refit(search, X, y, sample_weight)
+
+    def _refit(self, search: Search, X: Any, y: Any, sample_weight: Any) -> None:
+        """Fit the best candidate."""
         began = time.perf_counter()
         best = clone(search.machine).set_params(**self.best_params_)
         if self.scale is None:
@@ -256,11 +277,11 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         """Warn that the search ended before everything was tried."""
         count = len(search.done)
         total = len(search.candidates) * self.n_splits_ - search.skipped
-        chosen = "best of them" if count else "middle of the grid"
+        chosen = "the best of them" if count else "the middle of the grid"
+        best = f", and best_params_ is {chosen}" if hasattr(self, "best_params_") else ""
         warnings.warn(
-            f"The search ended early: {count} of {total} fits are done, and best_params_ is the "
-            f"{chosen}. Raise time_limit, try fewer values, or call fit again with "
-            "warm_start=True to continue.",
+            f"The search ended early: {count} of {total} fits are done{best}. Raise time_limit, "
+            "try fewer values, or call fit again with warm_start=True to continue.",
             ConvergenceWarning,
             stacklevel=5,
         )

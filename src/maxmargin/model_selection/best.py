@@ -19,12 +19,15 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators.records import interval_of
+from maxmargin.model_selection.refit import refuse_without_refit
+from maxmargin.model_selection.scoring import ONE, Scorers
 
 
-def _best_has(name: str) -> Callable[[Any], bool]:
+def best_has(name: str) -> Callable[[Any], bool]:
     """Whether the fitted or unfitted model has a method."""
 
     def check(self: Any) -> bool:
+        refuse_without_refit(self, name)
         found = self.best_estimator_ if hasattr(self, "best_estimator_") else self._template()
         if hasattr(self._machine, name) and not hasattr(found, name):
             kind = self._machine.__name__
@@ -35,6 +38,14 @@ def _best_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
+def _best_is_regressor(self: Any) -> bool:
+    """Whether the model has intervals."""
+    if not is_regressor(self):
+        return False
+    refuse_without_refit(self, "predict_interval")
+    return True
+
+
 class BestModel:
     """Methods of a search that its best model answers.
 
@@ -43,12 +54,15 @@ class BestModel:
 
     best_estimator_: Any
     cv: Any
+    refit: Any
+    multimetric_: bool
     _machine: ClassVar[type]
-    _scoring: Callable[[], Any]
+    _scorers: Callable[[], Scorers]
 
     @property
     def classes_(self) -> NDArray[Any]:
         """Class labels."""
+        refuse_without_refit(self, "classes_")
         check_is_fitted(self)
         labels: NDArray[Any] = self.best_estimator_.classes_
         return labels
@@ -56,15 +70,17 @@ class BestModel:
     @property
     def certificate_(self) -> Certificate:
         """What is known about the best model."""
-        found: Certificate = self._best_machine().certificate_
+        found: Certificate = self._best_machine("certificate_").certificate_
         return found
 
-    def _best_machine(self) -> Any:
-        """The best model without its preparation."""
+    def _best_machine(self, asked: str) -> Any:
+        """The best model without its preparation, which has what is asked for."""
+        refuse_without_refit(self, asked)
         check_is_fitted(self)
         best = self.best_estimator_
         return best[-1] if isinstance(best, Pipeline) else best
 
+    @available_if(best_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels or values of the best model.
 
@@ -81,7 +97,7 @@ class BestModel:
         found: NDArray[Any] = self.best_estimator_.predict(X)
         return found
 
-    @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
+    @available_if(best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Decision values of the best model.
 
@@ -98,7 +114,7 @@ class BestModel:
         found: Floats = self.best_estimator_.decision_function(X)
         return found
 
-    @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes by the best model.
 
@@ -115,7 +131,7 @@ class BestModel:
         found: Floats = self.best_estimator_.predict_proba(X)
         return found
 
-    @available_if(_best_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @available_if(best_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the probabilities of the classes by the best model.
 
@@ -132,7 +148,7 @@ class BestModel:
         found: Floats = self.best_estimator_.predict_log_proba(X)
         return found
 
-    @available_if(is_regressor)  # type: ignore[untyped-decorator]
+    @available_if(_best_is_regressor)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any, confidence: Any = 0.9) -> Floats:
         """Intervals that hold new targets, by the best model: fit ``estimator=`` with
         ``interval=True``.
@@ -157,7 +173,8 @@ class BestModel:
         return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
-        """The score of the best model by ``scoring``.
+        """The score of the best model by ``scoring``; of several scores, the one that ``refit``
+        names.
 
         Parameters
         ----------
@@ -174,12 +191,23 @@ class BestModel:
         -------
         score : float
         """
+        refuse_without_refit(self, "score")
         check_is_fitted(self)
         _raise_for_params(params, self, "score")
         given = params if sample_weight is None else {"sample_weight": sample_weight, **params}
         if _routing_enabled():
             given = process_routing(self, "score", **given)["scorer"]["score"]
-        return float(self._scoring()(self.best_estimator_, X, y, **given))
+        scorers, name = self._scorers(), self.refit
+        if not self.multimetric_:
+            name = ONE
+        elif callable(name):
+            raise ValueError(
+                "There are several scores, and refit is a function, so none of them is the score "
+                "of the search: call one of scorer_ with best_estimator_."
+            )
+        own = name if name in scorers.named else ONE
+        found = scorers.named[own](self.best_estimator_, X, y, **scorers.shared_out(given)[own])
+        return float(found[name] if isinstance(found, dict) else found)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who takes what is given to ``fit`` and ``score``, as scikit-learn's metadata routing
@@ -196,5 +224,5 @@ class BestModel:
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(splitter=self.cv, method_mapping=fit)
-            .add(scorer=self._scoring(), method_mapping=both)
+            .add(scorer=self._scorers().routing, method_mapping=both)
         )

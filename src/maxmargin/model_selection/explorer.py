@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.model_selection.base import SearchCV, searched
+from maxmargin.model_selection.scoring import ONE
 from maxmargin.model_selection.subsamples import Samples
 from maxmargin.model_selection.trials import Cost, Parameters, Trial, best, key_of, smoothest
 from maxmargin.monitor import Monitor
@@ -128,7 +129,9 @@ class Explorer:
             outcomes = [found.done.get((k, fold)) for fold in range(len(part.folds))]
             done = [one for one in outcomes if one is not None]
             self.errors += [one.error for one in done if one.error]
-            scores = tuple(np.nan if one is None else one.score for one in outcomes)
+            scores = tuple(
+                np.nan if one is None else one.scores.get(ONE, np.nan) for one in outcomes
+            )
             seconds = float(np.mean([one.fit_time + one.score_time for one in done] or [0.0]))
             sure = all(one.status is not None and one.status.converged for one in done)
             trials.append(Trial(kernel, dict(parameters), m, scores, seconds, sure))

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import LinearSVC, LinearSVR
@@ -12,6 +13,7 @@ from maxmargin.model_selection import grids
 from maxmargin.model_selection.base import SearchCV
 from maxmargin.model_selection.best import BestModel
 from maxmargin.model_selection.linear_search import LinearSearch
+from maxmargin.model_selection.scoring import ONE
 from maxmargin.model_selection.search import Data, Search
 from maxmargin.monitor import Monitor
 
@@ -25,13 +27,13 @@ class LinearSearchCV(SearchCV):
     @property
     def coef_(self) -> Floats:
         """Weights of the features, after the preparation if there is one."""
-        found: Floats = self._best_machine().coef_
+        found: Floats = self._best_machine("coef_").coef_
         return found
 
     @property
     def intercept_(self) -> Floats:
         """The intercept of the best model."""
-        found: Floats = self._best_machine().intercept_
+        found: Floats = self._best_machine("intercept_").intercept_
         return found
 
 
@@ -43,9 +45,9 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
     Cs : int or array-like, default=10
         The values of C to try, or their number; they are then spaced evenly on a logarithmic scale
         from 1e-4 to 1e4.
-    cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    cv, refit, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for ``maxmargin.model_selection.SVCCV``.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         The score to maximise; None is the accuracy. Ties go to the smaller C.
     estimator : LinearSVC or None, default=None
         The estimator with all parameters but C; None is ``LinearSVC()``.
@@ -87,6 +89,7 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -100,6 +103,7 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
         self.Cs = Cs
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard
@@ -125,25 +129,29 @@ class LinearSVCCV(BestModel, ClassifierMixin, LinearSearchCV):  # type: ignore[m
     @property
     def estimator_(self) -> LinearSVC:
         """The best model without its preparation."""
-        found: LinearSVC = self._best_machine()
+        found: LinearSVC = self._best_machine("estimator_")
         return found
 
     @property
     def C_(self) -> float:
         """The best value."""
-        return float(self._best_machine().C)
+        check_is_fitted(self)
+        return float(self.best_params_["C"])
 
     @property
     def Cs_(self) -> Floats:
         """The values tried."""
-        self._best_machine()
+        check_is_fitted(self)
         return np.asarray(self.cv_results_["param_C"], np.float64)[self._by_C()]
 
     @property
     def scores_(self) -> Floats:
-        """Score of every value on every fold."""
-        self._best_machine()
-        names = [f"split{k}_test_score" for k in range(self.n_splits_)]
+        """Score of every value on every fold; of several scores, the one that ``refit`` names."""
+        check_is_fitted(self)
+        name = self.refit if self.multimetric_ else ONE
+        if not isinstance(name, str):
+            raise AttributeError("scores_ is one score, and refit names none: see cv_results_.")
+        names = [f"split{k}_test_{name}" for k in range(self.n_splits_)]
         return np.array([self.cv_results_[name][self._by_C()] for name in names])
 
 
@@ -158,9 +166,9 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
     epsilons : int or array-like, default=5
         The values of epsilon to try, or how many between 1e-3 and 1 times the standard deviation of
         y.
-    cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    cv, refit, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for ``maxmargin.model_selection.SVCCV``.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         The score to maximise; None is R^2.
     estimator : LinearSVR or None, default=None
         The estimator with all parameters but C and epsilon; None is ``LinearSVR()``.
@@ -195,6 +203,7 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -209,6 +218,7 @@ class LinearSVRCV(BestModel, RegressorMixin, LinearSearchCV):  # type: ignore[mi
         self.epsilons = epsilons
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard

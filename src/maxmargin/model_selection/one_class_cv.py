@@ -5,14 +5,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import OutlierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators import OneClassSVM
 from maxmargin.kernel.kernels import Kind
 from maxmargin.model_selection import grids
-from maxmargin.model_selection.best import BestModel
+from maxmargin.model_selection.best import BestModel, best_has
 from maxmargin.model_selection.kernel_cv import KernelSearchCV
+from maxmargin.model_selection.refit import refuse_without_refit
 from maxmargin.model_selection.scaling import rows_of
 from maxmargin.model_selection.search import Folds
 
@@ -27,9 +29,9 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
     ----------
     nus : int or array-like, default=9
         Values of nu, or how many between 0 and 1.
-    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, refit, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         What is maximised; None is the balanced accuracy.
     estimator : OneClassSVM or None, default=None
         Everything that is not searched; None is ``OneClassSVM()``.
@@ -55,6 +57,7 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -69,6 +72,7 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
         self.gammas = gammas
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard
@@ -114,15 +118,17 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
         label : ndarray of shape (n_samples,)
             1 for inliers and -1 for outliers.
         """
+        refuse_without_refit(self, "fit_predict")
         found: NDArray[np.int64] = self.fit(X, y, **options).predict(X)
         return found
 
     @property
     def offset_(self) -> Floats:
         """What score_samples exceeds for inliers."""
-        found: Floats = self._best_machine().offset_
+        found: Floats = self._best_machine("offset_").offset_
         return found
 
+    @available_if(best_has("score_samples"))  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Floats:
         """Decision values of the best model, without its offset.
 

@@ -9,6 +9,7 @@ from sklearn.model_selection import ParameterGrid
 
 from maxmargin.core.arrays import Floats, Mask
 from maxmargin.model_selection.discard import complete_in
+from maxmargin.model_selection.refit import chosen_by
 from maxmargin.model_selection.search import Parameters, Search
 from maxmargin.status import Status
 
@@ -17,7 +18,6 @@ def cv_results(search: Search) -> dict[str, Any]:
     """As in GridSearchCV, with the number of folds that are done, the worst status of these,
     which candidates were discarded, and the round of each.
     """
-    scores = search.table("score")
     found: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
         times = search.table(name)
@@ -26,15 +26,18 @@ def cv_results(search: Search) -> dict[str, Any]:
         values = [candidate[name] for candidate in search.candidates]
         found[f"param_{name}"] = np.ma.MaskedArray(values, mask=False)
     found["params"] = list(search.candidates)
-    for k in range(scores.shape[1]):
-        found[f"split{k}_test_score"] = scores[:, k]
-    found["mean_test_score"], found["std_test_score"] = _mean(scores), _deviation(scores)
-    complete = complete_in(scores)
-    found["rank_test_score"] = ranks(found["mean_test_score"], complete)
-    found["n_splits_done"] = (~np.isnan(scores)).sum(axis=1)
+    tables = {name: search.scores(name) for name in search.score_names}
+    for name, scores in tables.items():
+        found |= {f"split{k}_test_{name}": some for k, some in enumerate(scores.T)}
+        means = found[f"mean_test_{name}"] = _mean(scores)
+        found[f"std_test_{name}"] = _deviation(scores)
+        found[f"rank_test_{name}"] = ranks(means, complete_in(scores))
+    missing = np.any([np.isnan(scores) for scores in tables.values()], axis=0)
+    found["n_splits_done"] = (~missing).sum(axis=1)
     found["status"] = worst_status(search)
-    found["discarded"] = np.isin(np.arange(len(scores)), list(search.discarded))
-    found["iter"] = (np.arange(len(scores)) >= search.grid_size).astype(np.int64)
+    number = np.arange(len(search.candidates))
+    found["discarded"] = np.isin(number, list(search.discarded))
+    found["iter"] = (number >= search.grid_size).astype(np.int64)
     return found
 
 
@@ -55,13 +58,20 @@ def ranks(means: Floats, complete: Mask) -> Any:
     return rankdata(-level, method="min").astype(np.int32)
 
 
-def best(search: Search, means: Floats) -> int:
-    """The candidate with the greatest mean score; the first of those that are tied.
+def best(search: Search, found: dict[str, Any]) -> int | None:
+    """The candidate with the greatest mean score, the first of those that are tied; or the one that
+    ``refit`` chooses from ``cv_results_``. None where there are several scores and none is named.
 
     Candidates that lack a fold count only where none is complete. Without any score it is the one
     in the middle of the grid.
     """
-    complete = complete_in(search.table("score"))
+    name, refit = search.decisive(), search.data.scoring.refit
+    if name is None and not callable(refit):
+        return None
+    if callable(refit) and search.done:
+        return chosen_by(refit, found)
+    scores = search.scores(name)
+    complete, means = complete_in(scores), _mean(scores)
     usable = np.where(complete, means, np.nan) if complete.any() else means
     if np.isnan(usable).all():
         return middle(search.candidates)
@@ -83,8 +93,11 @@ def between(values: Floats, chosen: float) -> list[float]:
 
 def refined(grid: dict[str, Floats], search: Search) -> list[Parameters]:
     """The candidates around the best one that a search has not tried."""
-    known = search.candidates
-    chosen = known[best(search, cv_results(search)["mean_test_score"])]
+    if not callable(search.data.scoring.refit):
+        search.decisive("refine")
+    known, number = search.candidates, best(search, cv_results(search))
+    assert number is not None
+    chosen = known[number]
     axes = {name: [chosen[name], *between(values, chosen[name])] for name, values in grid.items()}
     return [one for one in product_of(axes) if one not in known]
 

@@ -11,7 +11,7 @@ kernel_search.py and linear_search.py have the fits.
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -25,7 +25,8 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_thread
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.model_selection.discard import batches, complete_in, hopeless, rounds
-from maxmargin.model_selection.scoring import Scoring
+from maxmargin.model_selection.refit import decisive, refuse_without_name
+from maxmargin.model_selection.scoring import ONE, Scoring
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
@@ -36,7 +37,8 @@ Folds = Sequence[tuple[Integers, Integers]]
 class Outcome(NamedTuple):
     """One candidate on one fold."""
 
-    score: float
+    scores: Mapping[str, float]
+    """By name; without those that failed."""
     fit_time: float = 0.0
     score_time: float = 0.0
     status: Status | None = None
@@ -106,13 +108,14 @@ class Search(ABC):
         if not discard:
             self._run(chains, jobs)
             return
+        self.decisive("discard")
         for batch in batches([tuple(chain.candidates) for chain in chains]):
             own = [chain for chain in chains if tuple(chain.candidates) in batch]
             for folds in rounds(len(self.data.folds)):
                 self._run([chain for chain in own if chain.fold in folds], jobs)
                 if self.monitor.stop(0) is not None:
                     return
-                scores = self.table("score")
+                scores = self.scores(self.decisive("discard"))
                 out = hopeless(scores, folds.stop, bound) & ~complete_in(scores)
                 tried = {k for chain in own for k in chain.candidates}
                 self.discarded |= tried & set(np.flatnonzero(out).tolist())
@@ -160,7 +163,7 @@ class Search(ABC):
                 try:
                     fitted = self._fit(fold, X, parameters, last)
                 except ValueError as error:
-                    self._note(k, chain.fold, Outcome(np.nan, error=str(error)), total)
+                    self._note(k, chain.fold, Outcome({}, error=str(error)), total)
                     continue
                 except KeyboardInterrupt:  # the search itself raises it or not
                     break
@@ -206,17 +209,11 @@ class Search(ABC):
         shared = (time.perf_counter() - began) / len(fits)
         for k, (fitted, seconds) in fits.items():
             began = time.perf_counter()
-            try:
-                model, samples = self._seen(fitted, test)
-                score, error = self.data.scoring.of(model, samples, y, test), ""
-                if np.isnan(score):
-                    error = "the score is NaN"
-            except Exception as raised:  # a user's function may raise anything
-                score, error = np.nan, f"{type(raised).__name__}: {raised}"
+            scores, error = self.data.scoring.of(*self._seen(fitted, test), y, test)
             own = time.perf_counter() - began + shared
             machine = fitted.machine
             status, steps = machine.certificate_.status, int(np.max(machine.n_iter_))
-            self._note(k, fold, Outcome(score, seconds, own, status, error, steps), total)
+            self._note(k, fold, Outcome(scores, seconds, own, status, error, steps), total)
 
     def _seen(self, fitted: Any, test: Integers) -> tuple[Any, Any]:
         """The model and the samples as the scorer sees them."""
@@ -243,12 +240,40 @@ class Search(ABC):
             found[at] = getattr(outcome, field)
         return found
 
+    @property
+    def several(self) -> bool:
+        """Whether there are several scores; those of a function are known once it was called."""
+        return self.data.scoring.scorers.several or self.score_names != [ONE]
+
+    @property
+    def score_names(self) -> list[str]:
+        """The names of the scores."""
+        scorers = self.data.scoring.scorers
+        if scorers.several:
+            return list(scorers.named)
+        outcomes = [self.done[at].scores for at in sorted(self.done)]
+        return list(dict.fromkeys(name for one in outcomes for name in one)) or [ONE]
+
+    def decisive(self, asked: str = "") -> str | None:
+        """The score that candidates are compared by, which something that is asked for needs."""
+        name = decisive(self.data.scoring.refit, self.score_names, self.several)
+        return refuse_without_name(name, asked) if asked else name
+
+    def scores(self, name: str | None) -> Floats:
+        """One of the scores, candidates by folds; NaN where it is missing."""
+        found = np.full((len(self.candidates), len(self.data.folds)), np.nan)
+        for at, outcome in self.done.items():
+            found[at] = np.nan if name is None else outcome.scores.get(name, np.nan)
+        return found
+
     def warn(self) -> None:
         """Warn of fits and scorers that failed; raise where all did."""
         errors = [outcome.error for outcome in self.done.values() if outcome.error]
         if not errors:
             return
-        if len(errors) == len(self.done):
+        name = self.decisive()
+        wanted = self.score_names if name is None else [name]
+        if all(np.isnan(self.scores(one)).all() for one in wanted):
             raise ValueError(f"All the {len(errors)} fits of the search failed: {errors[0]}")
         warnings.warn(
             f"{len(errors)} of {len(self.done)} fits or scores of the search failed, and their "

@@ -26,9 +26,14 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         out for a kernel without gamma.
     cv : int, cross-validation generator or iterable, default=None
         How to split; None is 5-fold, stratified for classification.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         What is maximised; None is the accuracy. Ties go to the smaller C, then to the smaller
-        gamma. Scores of probabilities need ``estimator=SVC(probability=True)``.
+        gamma. Scores of probabilities need ``estimator=SVC(probability=True)``. Several scores are
+        a list of names, a dict of scorers, or a function that returns a dict of numbers.
+    refit : bool, str or callable, default=True
+        Fit the best candidate on all samples. Of several scores a name tells which one decides; a
+        function is given ``cv_results_`` and returns the number of the candidate. With False there
+        is no ``best_estimator_``, and the search cannot predict.
     scale : {"standard", "minmax"}, transformer or None, default=None
         Scale every feature, in each fold by its training samples alone; ``best_estimator_`` is then
         a pipeline that scales what it is given. Sparse data are not shifted. Any transformer of
@@ -56,13 +61,18 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     Attributes
     ----------
     cv_results_ : dict
-        As in GridSearchCV, and ``n_splits_done``, the number of folds with a score, ``status``,
+        As in GridSearchCV, and ``n_splits_done``, the number of folds with all scores, ``status``,
         the worst status of a candidate's fits, ``discarded``, and ``iter``, 0 for the grid and 1
         for what ``refine`` added.
     best_index_, best_params_, best_score_
-        The candidate with the greatest mean score.
+        The candidate with the greatest mean score. Not there for several scores with
+        ``refit=False``; where ``refit`` is a function, there is no ``best_score_``.
     best_estimator_ : SVC or Pipeline
-        Fitted on all samples with ``best_params_``.
+        Fitted on all samples with ``best_params_``, if ``refit`` says so.
+    scorer_ : callable or dict
+        The scorer, or the scorers by name.
+    multimetric_ : bool
+        Whether there are several scores.
     n_splits_ : int
         Number of folds.
     refit_time_ : float
@@ -92,6 +102,7 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -106,6 +117,7 @@ class SVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.gammas = gammas
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard
@@ -129,9 +141,9 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     ----------
     nus : int or array-like, default=9
         Values of nu, or how many between 0 and 1.
-    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, refit, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         What is maximised; None is the accuracy.
     estimator : NuSVC or None, default=None
         Everything that is not searched; None is ``NuSVC()``.
@@ -156,6 +168,7 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -170,6 +183,7 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
         self.gammas = gammas
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard

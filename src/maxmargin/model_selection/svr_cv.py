@@ -20,9 +20,9 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         Values of C, or how many between 1e-2 and 1e4.
     epsilons : int or array-like, default=5
         Values of epsilon, or how many between 1e-3 and 1 times the standard deviation of y.
-    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, refit, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         What is maximised; None is R^2.
     estimator : SVR or None, default=None
         Everything that is not searched; None is ``SVR()``.
@@ -49,6 +49,7 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -64,6 +65,7 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         self.epsilons = epsilons
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard
@@ -91,9 +93,9 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         Values of C, or how many between 1e-2 and 1e4.
     nus : int or array-like, default=4
         Values of nu, or how many between 0 and 1.
-    gammas, cv, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
+    gammas, cv, refit, scale, refine, discard, n_jobs, verbose, time_limit, on_interrupt, warm_start
         As for SVCCV.
-    scoring : str, callable or None, default=None
+    scoring : str, callable, list, tuple, dict or None, default=None
         What is maximised; None is R^2.
     estimator : NuSVR or None, default=None
         Everything that is not searched; None is ``NuSVR()``.
@@ -120,6 +122,7 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         *,
         cv: Any = None,
         scoring: Any = None,
+        refit: Any = True,
         scale: Any = None,
         refine: bool = False,
         discard: str | None = None,
@@ -135,6 +138,7 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
         self.nus = nus
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.scale = scale
         self.refine = refine
         self.discard = discard

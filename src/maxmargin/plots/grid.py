@@ -75,7 +75,7 @@ class GridSearchDisplay(Display):
         *,
         x: str | None = None,
         y: str | None = None,
-        score: str = "mean_test_score",
+        score: str | None = None,
         ax: Any = None,
     ) -> "GridSearchDisplay":
         """Draw the results of any search of scikit-learn or maxmargin.
@@ -86,7 +86,9 @@ class GridSearchDisplay(Display):
         x, y : str, default=None
             Names of the parameters on the axes, as in ``cv_results_`` without "param_"; by default
             the two with the most values. A cell shows the best score over all other parameters.
-        score : str, default="mean_test_score"
+        score : str, default=None
+            The name of a score, or of an array of ``cv_results_``; by default the score that the
+            search decided by.
         ax : matplotlib axes, default=None
 
         Returns
@@ -94,11 +96,7 @@ class GridSearchDisplay(Display):
         GridSearchDisplay
         """
         results: Mapping[str, Any] = getattr(search, "cv_results_", search)
-        if score not in results:
-            raise ValueError(
-                f"{score!r} is not in cv_results_; scores there: "
-                f"{', '.join(k for k in results if k.startswith('mean_'))}."
-            )
+        score = _score(results, score, getattr(search, "refit", None))
         columns = {name[6:]: list(results[name]) for name in results if name.startswith("param_")}
         first = np.asarray(results.get("iter", np.zeros(len(results[score])))) == 0
         grid = {
@@ -116,7 +114,7 @@ class GridSearchDisplay(Display):
         )
         others = [name for name in grid if name not in (x, y) and len(_ordered(grid[name])) > 1]
         shown.note = f"the best over {', '.join(others)}" if others else ""
-        shown._place(columns, np.asarray(results[score], float), _marks_of(results))
+        shown._place(columns, np.asarray(results[score], float), _marks_of(results, score))
         return shown.plot(ax)
 
     def _place(self, columns: dict[str, list[Any]], values: Floats, marks: Any) -> None:
@@ -267,12 +265,28 @@ class Axis(NamedTuple):
         return float(a * (b / a) ** share if self.logarithmic else a + share * (b - a))
 
 
-def _marks_of(results: Mapping[str, Any]) -> Any:
+def _score(results: Mapping[str, Any], asked: str | None, refit: Any) -> str:
+    """The name in ``cv_results_`` of a score; by default of the one that decided, or the only one.
+
+    ``refit`` is that of the search.
+    """
+    known = [name for name in results if name.startswith("mean_test_")]
+    for name in (f"mean_test_{refit}",) if asked is None else (f"mean_test_{asked}", asked):
+        if name in results:
+            return name
+    if asked is None and len(known) == 1:
+        return known[0]
+    why = f"{asked!r} is not in cv_results_" if asked else "The search has several scores"
+    raise ValueError(f"{why}: score= must be one of {', '.join(known)}.")
+
+
+def _marks_of(results: Mapping[str, Any], score: str) -> Any:
     """What is known about each score; None for searches without statuses."""
     if "status" not in results:
         return None
-    splits = sum(name.startswith("split") and name.endswith("_test_score") for name in results)
-    complete = np.asarray(results["n_splits_done"]) == splits
+    last = f"_{score.removeprefix('mean_')}"
+    splits = [name for name in results if name.startswith("split") and name.endswith(last)]
+    complete = ~np.isnan([np.asarray(results[name], float) for name in splits]).any(axis=0)
     status = np.asarray(results["status"])
     certified = (status == "optimal") | (status == "approximate")  # gaps within the tolerance
     return np.where(~complete, "not all folds", np.where(certified, "certified", "not certified"))
