@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin import SVC, SVR, Kernel, NuSVC
+from maxmargin.kernel import span
 from maxmargin.kernel.workspace import KernelWorkspace
-from maxmargin.model_selection import leave_one_out, span
-from maxmargin.model_selection.parts import Part
+from maxmargin.model_selection import leave_one_out
 from maxmargin.monitor import Monitor
 
 TIGHT = 1e-10
@@ -320,11 +320,20 @@ def test_span_is_exact_where_the_support_vectors_stay(squared):
 
 def test_copies_have_no_span():
     X = np.array([[0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [0.0, 1.0]])
-    part = Part(np.arange(4), np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4))
     workspace = KernelWorkspace.of(Kernel.linear(), X, Monitor())
     free = np.array([True, True, True, False])
-    found = span._spans(part, workspace, np.zeros(4), np.ones(4, bool), free)
-    np.testing.assert_allclose(found, [0.0, 0.0, 4.0, 1.0], atol=1e-6)
+    function = span.Function(np.array([1.0, 2.0, -2.0, -1.0]), free, np.zeros(4))
+    found = span.shifts(workspace.source, function, np.arange(4))
+    np.testing.assert_allclose(found, [0.0, 0.0, 8.0, 1.0], atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_kernel_that_is_not_positive_definite_has_no_span():
+    X, y = two_classes()
+    model = SVC(kernel="sigmoid", gamma=1.0, coef0=-1.0, C=10.0).fit(X, y)
+    with pytest.raises(ValueError, match=r"positive definite beyond rounding: use method='exact'"):
+        leave_one_out(model, X, y, "span")
+    assert 0 <= leave_one_out(model, X, y, "xi-alpha").error <= 1
 
 
 def test_without_another_free_vector_the_span_proves_nothing():

@@ -13,9 +13,8 @@ moves onto or off a bound when x_i is left out,
 
     f^i(x_i) = f(x_i) - b_i S_i^2
 
-with S_i the distance of phi(x_i) from the affine hull of the other free support vectors. With
-H = [K 1; 1' 0] over the free ones, S_i^2 = 1 / (H^-1)_ii if x_i is free, and otherwise
-k(x_i, x_i) - v' H^-1 v with v = [k(x_i, .), 1].
+with S_i the distance of phi(x_i) from the affine hull of the other free support vectors
+(kernel/span.py).
 
 **xi-alpha** (Joachims 2000): where R^2 is the range of the kernel values,
 

@@ -2,25 +2,31 @@
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Mask
+from maxmargin.core.arrays import Floats
+from maxmargin.kernel.span import Function, shifts
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.model_selection.parts import ROUNDING, Machine, Part
 
-RIDGE = 1e-12
-"""Share of the mean diagonal that keeps the matrix of the free support vectors regular: copies of
-a sample have a span of nearly 0."""
 ROWS = 512
 """Rows of kernel values looked at together."""
 
 
 def by_span(machine: Machine, part: Part, workspace: KernelWorkspace, values: Floats) -> Floats:
     """f(x_i) - b_i S_i^2."""
-    coef, ridge = _coef(machine, part), part.ridge(machine)
-    support, free = coef != 0, part.free(machine, coef)
-    squared = _spans(part, workspace, ridge, support, free)
+    coef = _coef(machine, part)
+    free = part.free(machine, coef)
+    own = np.where(free, part.ridge(machine), 0.0)
+    function = Function(*(np.zeros(len(values), some.dtype) for some in (coef, free, own)))
+    for whole, some in zip(function, (coef, free, own), strict=True):
+        whole[part.rows] = some
+    shift = shifts(workspace.source, function, part.rows)
+    if shift is None:
+        raise ValueError(
+            "method='span' needs kernel values of the free support vectors that are positive "
+            "definite beyond rounding: use method='exact'."
+        )
     found = values.copy()
-    own = part.rows[support]
-    found[own] += coef[support] * (ridge[support] - squared)
+    found[part.rows] += shift
     return found
 
 
@@ -62,26 +68,3 @@ def _coef(machine: Machine, part: Part) -> Floats:
     found = np.zeros(record.n_samples)
     found[record.rows] = record.coef[0]
     return found[part.rows]
-
-
-def _spans(
-    part: Part, workspace: KernelWorkspace, ridge: Floats, support: Mask, free: Mask
-) -> Floats:
-    """S_i^2 of the support vectors; infinite where no other is free."""
-    found = np.full(len(part.rows), np.inf)
-    inside, count = part.rows[free], int(free.sum())
-    if count > 0:
-        K = workspace.source.block(inside, inside, np.float64).copy()
-        K[np.diag_indices(count)] += ridge[free] + RIDGE * np.trace(K) / count
-        H = np.ones((count + 1, count + 1))
-        H[:count, :count], H[count, count] = K, 0.0
-        inverse = np.linalg.inv(H)
-        if count > 1:
-            found[free] = 1 / np.diag(inverse)[:count]
-        at = support & ~free
-        v = np.ones((count + 1, int(at.sum())))
-        v[:count] = workspace.source.block(inside, part.rows[at], np.float64)
-        own = workspace.source.diagonal()[part.rows[at]] + ridge[at]
-        found[at] = own - np.einsum("ij,ij->j", v, inverse @ v)
-    squared: Floats = np.maximum(found[support], 0.0)
-    return squared
