@@ -51,12 +51,12 @@ def runtime():
     return needs.package("onnxruntime")
 
 
-def run_onnx(runtime, model, X):
+def run_onnx(runtime, model, X, given=None):
     session = runtime.InferenceSession(
         io.to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"]
     )
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, {"X": X}), strict=True))
+    return dict(zip(names, session.run(names, given or {"X": X}), strict=True))
 
 
 @pytest.mark.parametrize("name", EXPORTED)

@@ -1,14 +1,19 @@
 """Model files hold AutoSVC's preparation of tables: medians, indicators, categories."""
 
+import json
+import subprocess
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 import needs
 from helpers import assert_close, assert_same_bits, binary
 from maxmargin import SVC, LinearSVC, io
 from maxmargin.model_selection import AutoSVC, AutoSVR
+from maxmargin.model_selection.table_columns import read_table
 from maxmargin.model_selection.tables import TablePreparation
 from test_models_crafted import packed, parts, refused
 from test_models_export import run_onnx, runtime  # noqa: F401
@@ -64,11 +69,12 @@ def rows(rng, n):
 TABLES = [numbers, gaps, words, mixed, all_rare, many, empty_column, rows]
 
 
-def fitted(make, n=400):
+def fitted(make, n=400, **options):
     rng = np.random.default_rng(5)
     X, y = make(rng, n), rng.integers(0, 2, n)
     table = TablePreparation().fit(X)
-    return Pipeline([("prepare", table), ("svm", SVC().fit(table.transform(X), y))]), X
+    machine = SVC(**options).fit(table.transform(X), y)
+    return Pipeline([("prepare", table), ("svm", machine)]), X
 
 
 def strange(X):
@@ -125,10 +131,167 @@ def test_frames_and_auto(tmp_path):
         assert loaded.feature_names_in_.tolist() == list(frame)
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(frame[frame.columns[::-1]])
-    with pytest.raises(
-        ValueError, match=r"2 columns of the table hold categories \('city', 'member'"
-    ):
-        io.to_c(auto)
+
+
+# ---- exports -------------------------------------------------------------------------------------
+
+
+def columns_of(model, points):
+    """The numbers of a table and its words, with None for missing ones."""
+    if sparse.issparse(points):
+        return points.toarray(), np.empty((points.shape[0], 0), object)
+    table = read_table(points, model[0].is_number_)
+    return table.numbers, table.categories
+
+
+def assert_same(model, points, decision, label, probability):
+    assert_close(np.ravel(decision), model.decision_function(points), 1e-10)
+    np.testing.assert_array_equal(label, model.predict(points))
+    assert_close(np.asarray(probability, float), model.predict_proba(points), 1e-10)
+
+
+@pytest.mark.parametrize("make", TABLES)
+def test_onnx(make, runtime):  # noqa: F811
+    model, X = fitted(make, probability=True)
+    for points in (X, strange(X)):
+        found = run_onnx(runtime, model, None, given=inputs_of(model, points))
+        assert_same(model, points, found["decision"], found["label"], found["probability"])
+
+
+def inputs_of(model, points):
+    """The inputs of the graph: a missing word is empty, or unknown where empty words are known."""
+    numbers, words = columns_of(model, points)
+    for k in range(words.shape[1]):
+        missing = "unknown" if "" in model[0].encoder_.categories_[k] else ""
+        words[:, k] = [missing if word is None else word for word in words[:, k]]
+    return {name: part for name, part in (("X", numbers), ("categories", words)) if part.shape[1]}
+
+
+def test_onnx_names_the_columns(runtime):  # noqa: F811
+    pandas = needs.package("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"age": rng.normal(size=80), "city": rng.choice(["a", "b"], 80)})
+    frame["paid"] = frame["age"] * 2
+    auto = AutoSVC(time_budget=3).fit(frame, rng.integers(0, 2, 80))
+    session = runtime.InferenceSession(
+        io.to_onnx(auto).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    named = session.get_modelmeta().custom_metadata_map
+    assert named == {"X": '["age", "paid"]', "categories": '["city"]'}
+    given = {"X": frame[["age", "paid"]].to_numpy(), "categories": frame[["city"]].to_numpy(object)}
+    label, p = session.run(["label", "probability"], given)
+    np.testing.assert_array_equal(label, auto.predict(frame))
+    assert_close(p, auto.predict_proba(frame), 1e-10)
+
+
+def test_onnx_has_no_missing_words():
+    needs.package("onnx")
+    X = np.array([["", 1.0], [None, 2.0], ["a", 3.0], ["", 4.0], [None, 5.0], ["a", 6.0]], object)
+    table = TablePreparation().fit(X)
+    model = Pipeline([("p", table), ("svm", SVC().fit(table.transform(X), [0, 1] * 3))])
+    with pytest.raises(ValueError, match="Column '0' has empty words and missing values"):
+        io.to_onnx(model)
+    assert "maxmargin_predict" in io.to_c(model)
+
+
+C_MAIN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef MAXMARGIN_WORDS
+#define POINT x, words
+#else
+#define MAXMARGIN_WORDS 1
+#define POINT x
+#define WITHOUT_WORDS
+#endif
+static char line[1 << 16];
+int main(void) {
+  double x[MAXMARGIN_INPUTS + 1], f[MAXMARGIN_FUNCTIONS], p[MAXMARGIN_CLASSES];
+  const char *words[MAXMARGIN_WORDS];
+  (void)words;
+  while (fgets(line, sizeof line, stdin)) {
+    char *at = line;
+    for (int i = 0; i < MAXMARGIN_INPUTS; i++) x[i] = strtod(at, &at), at++;
+#ifndef WITHOUT_WORDS
+    for (int i = 0; i < MAXMARGIN_WORDS; i++) {
+      char *end = at;
+      while (*end != '\t' && *end != '\n') end++;
+      *end = 0;
+      words[i] = *at == '-' ? NULL : at + 1;
+      at = end + 1;
+    }
+#endif
+    maxmargin_decision(POINT, f);
+    maxmargin_probability(POINT, p);
+    printf("%.17g %.17g %.17g %lld\n", f[0], p[0], p[1], maxmargin_predict(POINT));
+  }
+  return 0;
+}
+"""
+
+
+@needs.programs("cc", debian="gcc")
+@pytest.mark.parametrize("make", TABLES)
+def test_c(make, tmp_path):
+    model, X = fitted(make, probability=True)
+    points = strange(X)
+    numbers, words = columns_of(model, points)
+    (tmp_path / "m.c").write_text(io.to_c(model) + C_MAIN)
+    command = ["cc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "m.c", "-o", "m", "-lm"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    cells = [
+        [*map(repr, row), *("-" if word is None else f"+{word}" for word in more)]
+        for row, more in zip(numbers.tolist(), words.tolist(), strict=True)
+    ]
+    done = subprocess.run(
+        [str(tmp_path / "m")],
+        input="".join("\t".join(row) + "\n" for row in cells),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    found = np.array([line.split() for line in done.stdout.splitlines()], float)
+    assert_same(model, points, found[:, 0], found[:, 3], found[:, 1:3])
+
+
+SCRIPT = """
+const m = require("./m.js");
+const X = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(X.map((x) => [m.decision(x)[0], m.predict(x), m.probability(x)])));
+"""
+
+
+@needs.programs("node", debian="nodejs")
+@pytest.mark.parametrize("make", TABLES)
+def test_javascript(make, tmp_path):
+    model, X = fitted(make, probability=True)
+    points = strange(X)
+    (tmp_path / "m.js").write_text(io.to_javascript(model))
+    (tmp_path / "run.js").write_text(SCRIPT)
+    plain = points.toarray() if sparse.issparse(points) else points
+    given = [[None if value != value else value for value in row] for row in plain.tolist()]
+    done = subprocess.run(
+        ["node", "run.js"],
+        cwd=tmp_path,
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    decision, label, p = map(list, zip(*json.loads(done.stdout), strict=True))
+    assert_same(model, points, decision, label, p)
+
+
+def test_words_of_javascript_are_those_of_python(tmp_path):
+    """Booleans, numbers in a column of words, and names that objects of JavaScript have."""
+    X = np.array([[True, "constructor"], [False, 3], [True, "toString"], [False, None]] * 3, object)
+    table = TablePreparation().fit(X)
+    model = Pipeline([("p", table), ("svm", SVC().fit(table.transform(X), [0, 1, 1, 0] * 3))])
+    source = io.to_javascript(model)
+    assert '["3", 2], ["constructor", 3], ["toString", 4]' in source
+    assert '["False", 0], ["True", 1]' in source
 
 
 def test_exports_fill_numbers(runtime):  # noqa: F811
@@ -138,9 +301,18 @@ def test_exports_fill_numbers(runtime):  # noqa: F811
     found = run_onnx(runtime, model, points)
     assert_close(found["decision"], model.decision_function(points), 1e-10)
     np.testing.assert_array_equal(found["label"], model.predict(points))
-    assert "if (v != v) v = PREPARE0[i];" in io.to_javascript(model)
-    with pytest.raises(ValueError, match="2 columns of the table hold missing values"):
-        io.to_onnx(fitted(gaps)[0])
+    assert "if (v != v) v = PREPARE0[i];" in io.to_c(model)
+    assert "if (v == null || v !== v) v = PREPARE0[i];" in io.to_javascript(model)
+
+
+def test_formats_of_numbers_refuse_other_features(tmp_path):
+    for make, what in ((gaps, "2 columns of the table hold missing"), (mixed, "2 .* categories")):
+        with pytest.raises(ValueError, match=f"{what}.* and so do exports"):
+            io.save_libsvm(fitted(make)[0], tmp_path / "m.model")
+    model = Pipeline([*fitted(mixed)[0].steps])
+    model.steps.insert(1, ("scale", StandardScaler()))
+    with pytest.raises(ValueError, match="no scaler after the preparation of a table"):
+        io.to_c(model)
 
 
 def test_numbers_become_weights(tmp_path):

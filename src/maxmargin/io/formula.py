@@ -2,8 +2,9 @@
 
     f_k(x) = sum_j coef_kj k(x_j, z) + intercept_k
 
-z is x after the preparation, the operations of scalers before the model (preparation.py). With a
-linear kernel there are no vectors: coef holds the weights of the features.
+z is x after the preparation, the operations of scalers before the model (preparation.py); of a
+table its features (table_features.py). With a linear kernel there are no vectors: coef holds the
+weights of the features.
 
 A classifier with probabilities has r_ij = P(i | i or j) for each pair k of classes i < j, a
 function of the pair's value v: f_k, or f_i - f_j where each class has a function,
@@ -31,7 +32,8 @@ from maxmargin.estimators._record import checked
 from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.records import of_best, record_of
-from maxmargin.io.preparation import Step, parts_of, steps_of
+from maxmargin.io.preparation import Step, parts_of, table_steps
+from maxmargin.io.table_features import TableFeatures
 from maxmargin.isotonic import Isotonic
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
@@ -87,11 +89,18 @@ class Formula(NamedTuple):
     label_order: NDArray[np.int64] | None = None
     """Positions in classes; of classes with equal votes or values the first in this order wins."""
     preparation: tuple[Step, ...] = ()
-    """What is done with a point before the functions see it."""
+    """What is done with a point, or the numbers of a table, before the functions see it."""
+    table: TableFeatures | None = None
+    """The columns of a table and their features."""
     calibration: Calibration | None = None
     """For a model with probabilities."""
     name: str = ""
     """The class of the estimator."""
+
+    @property
+    def n_given(self) -> int:
+        """The number of numbers that are given."""
+        return self.n_inputs if self.table is None else len(self.table.numbers)
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -109,12 +118,12 @@ def formula_of(model: Any) -> Formula:
     if not isinstance(machine, BaseSVM | BaseLinear):
         raise TypeError(f"{type(machine).__name__} is not an estimator of maxmargin.")
     found = _formula(machine)
-    steps = tuple(steps_of(scalers))
-    if any(len(step.numbers) != found.n_inputs for step in steps):
+    steps, table = table_steps(scalers)
+    found = found._replace(preparation=tuple(steps), table=table)
+    same = table is None or table.width == found.n_inputs
+    if not same or any(len(step.numbers) != found.n_given for step in steps):
         raise ValueError("the scalers and the model of the pipeline have other numbers of features")
-    return found._replace(
-        preparation=steps, calibration=_calibration(machine), name=type(machine).__name__
-    )
+    return found._replace(calibration=_calibration(machine), name=type(machine).__name__)
 
 
 def _formula(model: Any) -> Formula:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.io import onnx_table
 from maxmargin.io.formula import Formula, Rule, formula_of
 from maxmargin.io.onnx_probability import probabilities
 from maxmargin.io.preparation import Operation
@@ -37,15 +38,17 @@ def to_onnx(model: Any) -> Any:
     ----------
     model : estimator
         Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
-        estimator, or a fitted search over parameters.
+        estimator, a fitted search over parameters, or AutoSVC, AutoSVR.
 
     Returns
     -------
     proto : onnx.ModelProto
         Input ``X``, float64 of shape (n, n_features) (kernel values for a precomputed kernel),
-        before any scaling. Outputs ``label`` and ``decision`` for classifiers and one-class models,
-        as ``predict`` and ``decision_function`` return them, and ``probability`` as
-        ``predict_proba`` does, if the model has it; ``value`` for regression.
+        before any scaling. Of a table, ``X`` are its columns of numbers, NaN where one is missing,
+        and ``categories`` its other columns, strings of shape (n, n_categories), empty where one is
+        missing; the metadata name them. Outputs ``label`` and ``decision`` for classifiers and
+        one-class models, as ``predict`` and ``decision_function`` return them, and ``probability``
+        as ``predict_proba`` does, if the model has it; ``value`` for regression.
     """
     try:
         import onnx
@@ -58,18 +61,23 @@ def to_onnx(model: Any) -> Any:
     graph.x = _prepared(graph, formula)
     outputs = _outputs(graph, formula, _values(graph, formula))
     kinds = onnx.TensorProto
-    given = onnx.helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", formula.n_inputs])
+    given = [onnx.helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", formula.n_inputs])]
+    versions = {"": OPSET}
+    if formula.table is not None:
+        given, versions = onnx_table.inputs(onnx, formula.table), {"": OPSET, **onnx_table.VERSION}
     shown = []
     for name, (source, kind, shape) in outputs.items():
         graph.nodes.append(onnx.helper.make_node("Identity", [source], [name]))
         shown.append(onnx.helper.make_tensor_value_info(name, kind, ["n", *shape]))
-    whole = onnx.helper.make_graph(graph.nodes, formula.name, [given], shown, graph.constants)
+    whole = onnx.helper.make_graph(graph.nodes, formula.name, given, shown, graph.constants)
     proto = onnx.helper.make_model(
         whole,
-        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        opset_imports=[onnx.helper.make_opsetid(*version) for version in versions.items()],
         producer_name="maxmargin",
         ir_version=IR_VERSION,
     )
+    if formula.table is not None:
+        onnx.helper.set_model_props(proto, onnx_table.columns(formula.table))
     onnx.checker.check_model(proto)
     return proto
 
@@ -139,7 +147,7 @@ def _prepared(g: _Graph, formula: Formula) -> str:
             x = g.op("Where", g.op("IsNaN", x), numbers, x)
         else:
             x = g.op(OPERATORS[operation], x, numbers)
-    return x
+    return x if formula.table is None else onnx_table.features(g, formula.table, x)
 
 
 def _kernel_values(g: _Graph, formula: Formula) -> str:

@@ -12,7 +12,8 @@ order, with the rounding of the scalers. Files (.mm) hold the scalers themselves
 and those of their attributes that are listed here.
 
 The preparation of a table (AutoSVC) fills missing numbers with their medians before it scales. Its
-indicators and categories make other features and are held by files alone (table_record.py).
+indicators and categories make other features, which exports compute (table_features.py) and formats
+of other programs refuse.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators.records import of_best
 from maxmargin.io import table_record
+from maxmargin.io.table_features import TableFeatures, features_of
 from maxmargin.model_selection.tables import TablePreparation
 
 
@@ -143,8 +145,8 @@ def steps_of(scalers: Sequence[Any]) -> list[Step]:
     found = []
     for scaler in scalers:
         if type(scaler) is TablePreparation:
-            medians = table_record.medians_alone(scaler)
-            found += [Step(Operation.FILL, medians), *steps_of([scaler.scaler_])]
+            table_record.refuse_other_features(scaler)
+            found += number_steps(scaler)
             continue
         entry = entry_of(scaler)
         check_scaler(scaler)
@@ -152,6 +154,23 @@ def steps_of(scalers: Sequence[Any]) -> list[Step]:
             each = np.broadcast_to(np.asarray(numbers, np.float64), (scaler.n_features_in_,))
             found.append(Step(operation, each))
     return found
+
+
+def number_steps(table: TablePreparation) -> list[Step]:
+    """The operations of a table's numbers."""
+    if table.imputer_ is None:
+        return []
+    return [Step(Operation.FILL, table.imputer_.statistics_), *steps_of([table.scaler_])]
+
+
+def table_steps(scalers: Sequence[Any]) -> tuple[list[Step], TableFeatures | None]:
+    """The operations of scalers; of a table those of its numbers, and where its features are."""
+    table = scalers[0] if scalers else None
+    if type(table) is not TablePreparation or table_record.is_plain(table):
+        return steps_of(scalers), None
+    if len(scalers) > 1:
+        raise ValueError("Exports know no scaler after the preparation of a table.")
+    return number_steps(table), features_of(table)
 
 
 def affine(steps: Sequence[Step], n_features: int) -> tuple[Floats, Floats]:

@@ -5,13 +5,12 @@ between the languages; the expressions of the kernels are the same in both. Numb
 exactly.
 """
 
-import json
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.io import source_probability
+from maxmargin.io import source_probability, source_table
 from maxmargin.io.formula import Formula, Rule, formula_of
 from maxmargin.io.preparation import Operation
 from maxmargin.io.source_language import Language
@@ -53,13 +52,16 @@ def _prepared(formula: Formula, t: Language) -> str:
         if operation in WHERE:
             lines += f"    if (v {WHERE[operation]} {number}) v = {number};\n"
         elif operation is Operation.FILL:
-            lines += f"    if (v != v) v = {number};\n"
+            lines += f"    if ({t.is_missing('v')}) v = {number};\n"
         else:
             lines += f"    v = v {operation.value} {number};\n"
-    if not lines:
-        return ""
-    begin = f"  {t.zeros(formula.n_inputs, 'x')}\n  {t.loop('i', formula.n_inputs)} {{\n"
-    return f"{begin}    {t.let} v = given[i];\n{lines}    x[i] = v;\n  }}\n"
+    table, begin, end = formula.table, f"  {t.zeros(formula.n_inputs, 'x')}\n", ""
+    if table is not None:
+        begin, end = source_table.numbers(table, t) + begin, source_table.lines(table, t)
+    if lines:
+        lines = f"  {t.loop('i', formula.n_given)} {{\n    {t.let} v = given[i];\n{lines}"
+        lines = f"{lines}    x[i] = v;\n  }}\n"
+    return f"{begin}{lines}{end}" if lines or end else ""
 
 
 def _body(formula: Formula, t: Language) -> str:
@@ -78,7 +80,8 @@ def _body(formula: Formula, t: Language) -> str:
 def _tables(formula: Formula, t: Language) -> str:
     """Return the declarations of the constants."""
     size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
-    size += len(formula.preparation) * formula.n_inputs + source_probability.size(formula)
+    size += len(formula.preparation) * formula.n_given + source_probability.size(formula)
+    size += 0 if formula.table is None else source_table.size(formula.table)
     if size > MOST:
         raise ValueError(
             f"{size} numbers are too many for a source file, the limit is {MOST}: compact() makes "
@@ -87,6 +90,8 @@ def _tables(formula: Formula, t: Language) -> str:
     found = t.array("INTERCEPT", formula.intercept) + t.array("COEF", formula.coef.T)
     for k, (_, numbers) in enumerate(formula.preparation):
         found += t.array(f"PREPARE{k}", numbers)
+    if formula.table is not None:
+        found += source_table.constants(formula.table, t)
     if formula.calibration is not None:
         found += source_probability.tables(formula, t)
     if formula.vectors is not None:
@@ -139,6 +144,7 @@ def _about(formula: Formula) -> str:
     scaled = ", which are scaled here" if formula.preparation else ""
     text = f"{formula.name} of maxmargin: {formula.kernel!r}{vectors}, {formula.n_inputs} inputs"
     text = f"{text}{scaled}."
+    text += "" if formula.table is None else source_table.about(formula.table)
     # nothing that has a meaning in C, JavaScript or HTML, so that it cannot end the comment
     return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
@@ -150,7 +156,7 @@ def to_c(model: Any) -> str:
     ----------
     model : estimator
         Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
-        estimator, or a fitted search over parameters.
+        estimator, a fitted search over parameters, or AutoSVC, AutoSVR.
 
     Returns
     -------
@@ -161,20 +167,28 @@ def to_c(model: Any) -> str:
         double, a long long or a const char *) or the predicted value. If the model has
         ``predict_proba``, ``void maxmargin_probability(const double *x, double *p)`` writes the
         probabilities of the MAXMARGIN_CLASSES classes, in the order of ``predict_proba``.
+
+        Of a table with categories, x are its numbers, NaN where one is missing, and each function
+        has one more argument after x, ``const char *const *words``: the MAXMARGIN_WORDS values of
+        the other columns in UTF-8, NULL where one is missing.
     """
     formula, t = formula_of(model), Language(c=True)
     functions = len(formula.coef)
-    text = f"/* {_about(formula)} */\n#include <math.h>\n\n"
+    table, words, hand = formula.table, "", "x"
+    text = f"/* {_about(formula)} */\n#include <math.h>\n"
+    if table is not None and table.words:
+        text += f"#include <string.h>\n\n#define MAXMARGIN_WORDS {len(table.words)}"
+        words, hand = ", const char *const *words", "x, words"
     text += (
-        f"#define MAXMARGIN_INPUTS {formula.n_inputs}\n"
+        f"\n#define MAXMARGIN_INPUTS {formula.n_given}\n"
         f"#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t)}\n"
     )
-    point = "given" if formula.preparation else "x"
-    text += f"void maxmargin_decision(const double *{point}, double *f) {{\n"
+    point = "given" if formula.preparation or table is not None else "x"
+    text += f"void maxmargin_decision(const double *{point}{words}, double *f) {{\n"
     text += f"{_body(formula, t)}}}\n\n"
     begin = (
-        f"maxmargin_predict(const double *x) {{\n"
-        f"  double f[{functions}];\n  maxmargin_decision(x, f);\n"
+        f"maxmargin_predict(const double *x{words}) {{\n"
+        f"  double f[{functions}];\n  maxmargin_decision({hand}, f);\n"
     )
     if formula.rule is Rule.VALUE:
         return text + f"double {begin}  return f[0];\n}}\n"
@@ -186,7 +200,8 @@ def to_c(model: Any) -> str:
     if formula.calibration is None:
         return text
     text += f"\n#define MAXMARGIN_CLASSES {len(formula.labels)}\n\n"
-    begin = begin.replace("predict(const double *x)", "probability(const double *x, double *p)")
+    given = f"const double *x{words}"
+    begin = begin.replace(f"predict({given})", f"probability({given}, double *p)")
     return text + f"void {begin}{source_probability.lines(formula, t)}}}\n"
 
 
@@ -202,18 +217,7 @@ def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
         return "double ", [repr(float(label)) for label in classes]
     if not all(isinstance(label, str) for label in classes.tolist()):
         raise ValueError(f"Labels in C are numbers or strings, not {classes[:5].tolist()}.")
-    return "char *", [_c_string(label) for label in classes.tolist()]
-
-
-def _c_string(text: str) -> str:
-    plain = set(range(32, 127)) - set(b'"\\?')
-    safe = (chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode())
-    return f'"{"".join(safe)}"'
-
-
-def _javascript(value: Any) -> str:
-    """Return a literal that is also safe inside a script element of a web page."""
-    return json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return "char *", [Language(c=True).text(label) for label in classes.tolist()]
 
 
 def to_javascript(model: Any) -> str:
@@ -223,7 +227,7 @@ def to_javascript(model: Any) -> str:
     ----------
     model : estimator
         Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
-        estimator, or a fitted search over parameters.
+        estimator, a fitted search over parameters, or AutoSVC, AutoSVR.
 
     Returns
     -------
@@ -231,13 +235,15 @@ def to_javascript(model: Any) -> str:
         ``decision(x)`` returns the values of the decision functions at the point x, an array of
         numbers before any scaling (pairs of classes for one-vs-one); ``predict(x)`` returns the
         label or the predicted value. If the model has ``predict_proba``, ``probability(x)`` returns
-        the probabilities of the classes. In Node.js these functions are exported.
+        the probabilities of the classes. In Node.js these functions are exported. Of a table, x
+        holds a value for each column, null where one is missing.
     """
     formula, t = formula_of(model), Language(c=False)
     functions = len(formula.coef)
     text = f'// {_about(formula)}\n"use strict";\n{_tables(formula, t)}\n'
+    point = "row" if formula.table is not None else "given" if formula.preparation else "x"
     text += (
-        f"function decision({'given' if formula.preparation else 'x'}) {{\n"
+        f"function decision({point}) {{\n"
         f"  const f = new Array({functions});\n"
         f"{_body(formula, t)}  return f;\n}}\n\n"
     )
@@ -253,7 +259,7 @@ def to_javascript(model: Any) -> str:
         ):
             raise ValueError(f"Labels in JavaScript are numbers or strings, not {labels[:5]}.")
         text += (
-            f"const LABELS = {_javascript(labels)};\n\n{_place_function(formula, t)}"
+            f"const LABELS = {t.text(labels)};\n\n{_place_function(formula, t)}"
             f"{begin}  return LABELS[place(f)];\n}}\n\n"
         )
     names = "decision, predict"

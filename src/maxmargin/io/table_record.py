@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from maxmargin.core.arrays import Floats, Mask
+from maxmargin.core.arrays import Mask
 from maxmargin.model_selection.tables import TablePreparation
 
 NAME = TablePreparation.__name__
@@ -158,20 +158,23 @@ def _width(table: TablePreparation, count: int) -> int:
     return found
 
 
-def medians_alone(table: TablePreparation) -> Floats:
-    """The medians of a table whose only other preparation is its scaler; ValueError for others."""
+def is_plain(table: TablePreparation) -> bool:
+    """Whether each feature is a number of the table, filled and scaled."""
+    return bool(table.is_number_.all()) and not len(table.imputer_.indicator_.features_)
+
+
+def refuse_other_features(table: TablePreparation) -> None:
+    """ValueError for a table with features other than its numbers."""
+    if is_plain(table):
+        return
     words = [name for name, kind in zip(table.columns_, table.is_number_, strict=True) if not kind]
-    gaps = [] if words else table.imputer_.indicator_.features_.tolist()
-    if words or gaps:
-        what = "categories" if words else "missing values, which have features of their own"
-        which = words or [table.columns_[k] for k in gaps]
-        raise ValueError(
-            f"Exports and other formats take numbers, and {len(which)} columns of the table hold "
-            f"{what} ({', '.join(map(repr, which[:3]))}): a .mm file (io.save) holds this model "
-            "with its preparation."
-        )
-    found: Floats = table.imputer_.statistics_
-    return found
+    what = "categories" if words else "missing values, which have features of their own"
+    which = words or [table.columns_[k] for k in table.imputer_.indicator_.features_]
+    raise ValueError(
+        f"The format takes numbers, and {len(which)} columns of the table hold {what} "
+        f"({', '.join(map(repr, which[:3]))}): a .mm file (io.save) holds this model with its "
+        "preparation, and so do exports to ONNX, C and JavaScript."
+    )
 
 
 def _is_vector(values: Any, dtype: Any) -> bool:

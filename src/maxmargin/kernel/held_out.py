@@ -151,6 +151,7 @@ def _solve_without(
     product: Floats | None,
 ) -> tuple[Solution, Decision, Floats]:
     """The problem without some samples, its decision function, and the values of all of them."""
+    workspace.kept.solved = None  # without a fold other variables are free: pair steps come first
     problem = without(problem, out)
     start = repaired(problem, coef[problem.row])
     if product is not None:
