@@ -252,3 +252,13 @@ def test_a_fitted_search_is_copied_and_goes_on():
     before = again.cv_results_["mean_fit_time"].copy()
     np.testing.assert_array_equal(again.fit(X, y).cv_results_["mean_fit_time"], before)
     assert not hasattr(clone(search), "best_params_")
+
+
+def test_the_estimator_of_another_library_is_named():
+    from sklearn.svm import SVC as Theirs
+
+    X, y = two_classes(40)
+    with pytest.raises(ValueError, match=r"maxmargin.SVC or None, got an instance of sklearn\.svm"):
+        SVCCV(estimator=Theirs()).fit(X, y)
+    with pytest.raises(ValueError, match=r"got the class maxmargin\..*SVC\."):
+        SVCCV(estimator=SVC).fit(X, y)

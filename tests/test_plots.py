@@ -527,6 +527,8 @@ def test_a_search_with_several_scores_shows_the_one_that_decided():
         other = GridSearchDisplay.from_search(found, score=name)
         assert other.score_name == "mean test accuracy"
         assert other.scores.max() == found.cv_results_["mean_test_accuracy"].max()
+    one = GridSearchDisplay.from_search(SVCCV([1.0, 2.0], [1.0], scoring="roc_auc").fit(X, y))
+    assert one.score_name == "mean test roc auc"
     found.cv_results_["split0_test_accuracy"][:2] = np.nan
     assert (GridSearchDisplay.from_search(found).marks == "not all folds").sum() == 0
     assert (GridSearchDisplay.from_search(found, score="accuracy").marks != "certified").sum() == 2

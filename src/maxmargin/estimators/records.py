@@ -50,11 +50,17 @@ def of_best(model: Any) -> Any:
     return getattr(model, "best_estimator_", model)
 
 
+def unwrapped(model: Any, X: Any) -> tuple[Any, Any]:
+    """The machine in a search or a pipeline, and samples as it takes them."""
+    model = of_best(model)
+    while hasattr(model, "steps"):
+        X, model = model[:-1].transform(X), of_best(model[-1])
+    return model, X
+
+
 def interval_of(model: Any, X: Any, confidence: Any) -> Any:
     """predict_interval of a regression, or of the one that a pipeline or a search holds."""
-    model = of_best(model)
-    if hasattr(model, "steps"):
-        X, model = model[:-1].transform(X), model[-1]
+    model, X = unwrapped(model, X)
     if not hasattr(model, "predict_interval"):
         raise AttributeError(
             f"{type(model).__name__} has no predict_interval: use SVR or NuSVR with interval=True."

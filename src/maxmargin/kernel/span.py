@@ -77,10 +77,11 @@ def shifts(source: Source, function: Function, wanted: Integers) -> Floats | Non
     inside, found = np.flatnonzero(active), np.zeros(len(wanted))
     own = np.flatnonzero(coef[wanted])
     with one_blas_thread():
-        L = _factor(source, inside, ridge[inside])
+        L, u = _factor(source, inside, ridge[inside]), np.ones(len(inside))
         if L is None:
             return None
-        u = lapack.dtrtrs(L, np.ones(len(inside)), lower=1)[0].ravel()
+        if len(inside):  # LAPACK has no empty systems
+            u = lapack.dtrtrs(L, u, lower=1)[0].ravel()
         at_bound = own[~active[wanted[own]]]
         step = max(1, SETTINGS.entries // max(1, len(inside)))
         for k in range(0, len(at_bound), step):

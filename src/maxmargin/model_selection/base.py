@@ -77,9 +77,12 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         if self.estimator is None:
             return self._machine()
         if not isinstance(self.estimator, self._machine):
+            given = self.estimator
+            kind = given if isinstance(given, type) else type(given)
+            what = "the class" if kind is given else "an instance of"
             raise ValueError(
                 f"estimator must be an instance of maxmargin.{self._machine.__name__} or None, got "
-                f"{self.estimator!r}."
+                f"{what} {kind.__module__}.{kind.__name__}."
             )
         return clone(self.estimator)
 

@@ -50,6 +50,7 @@ from maxmargin.core.arrays import Floats, Mask
 from maxmargin.estimators import SVC, SVR
 from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._targets import validate_weight
+from maxmargin.estimators.records import unwrapped
 from maxmargin.kernel import labels, prediction
 from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.sources import pick
@@ -117,7 +118,7 @@ def leave_one_out(
     Parameters
     ----------
     model : SVC or SVR
-        A fitted model.
+        A fitted model; a search or a pipeline that holds one, whose preparation stays as it is.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         What the model was fitted on; the square kernel matrix for ``kernel="precomputed"``.
     y : array-like of shape (n_samples,)
@@ -147,6 +148,7 @@ def leave_one_out(
     >>> round(found.error, 4), int(found.refitted.sum())
     (0.0267, 27)
     """
+    model, X = unwrapped(model, X)
     X, y, weight = _checked(model, X, y, method, sample_weight)
     machine: Machine = model
     workspace = KernelStore(X, budget()).workspace(machine.kernel_)
@@ -203,10 +205,9 @@ def _checked(
     """Samples, targets and weights; ValueError where the model was not fitted on them."""
     if not isinstance(model, SVC | SVR):
         raise ValueError(
-            f"leave_one_out needs a fitted SVC or SVR, got {type(model).__name__}. Of a search "
-            "take best_estimator_, of a pipeline its last step and the transformed samples. Other "
-            "models need cross_val_predict with cv=LeaveOneOut(): with nu, all bounds change with "
-            "every sample left out."
+            f"leave_one_out needs a fitted SVC or SVR, got {type(model).__name__}. Other models "
+            "need cross_val_predict with cv=LeaveOneOut(): with nu, all bounds change with every "
+            "sample left out."
         )
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")

@@ -5,20 +5,19 @@ Parameters that span more than a decade have logarithmic axes. Of searches of
 and points show the candidates that ``refine=True`` tried between the values of the grid.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats
+from maxmargin.plots.axis import Axis, are_numbers, short
 from maxmargin.plots.display import Display
 from maxmargin.plots.style import CLASS_COLOURS, INK, heat_map, legend_outside
 
 MOST_NUMBERS = 100
 """Scores are written into the cells if there are at most this many."""
-LOGARITHMIC = 10.0
-"""Values whose greatest is more than this multiple of the least have a logarithmic axis."""
 MARKS = {
     "certified": {"marker": "o", "facecolors": "white"},
     "not certified": {"marker": "o", "facecolors": CLASS_COLOURS[1]},
@@ -110,7 +109,7 @@ class GridSearchDisplay(Display):
             _ordered(grid[y]) if y else [""],
             x,
             y or "",
-            score.replace("_", " "),
+            _label(score, getattr(search, "scoring", None)),
         )
         others = [name for name in grid if name not in (x, y) and len(_ordered(grid[name])) > 1]
         shown.note = f"the best over {', '.join(others)}" if others else ""
@@ -214,7 +213,7 @@ class GridSearchDisplay(Display):
             row, column = np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
             best = self.x_values[column], self.y_values[row], float(self.scores[row, column])
         if best is not None and np.isfinite(best[2]):
-            title = self._title(best[2], _short(best[0]), _short(best[1]))
+            title = self._title(best[2], short(best[0]), short(best[1]))
             if best[0] in self.x_values and best[1] in self.y_values:
                 i, j = self.x_values.index(best[0]), self.y_values.index(best[1])
                 corner = x.edges[i], y.edges[j]
@@ -233,38 +232,6 @@ class GridSearchDisplay(Display):
         return f"{text}, {_last(self.y_name)} = {y}" if self.y_name else text
 
 
-class Axis(NamedTuple):
-    """Where the values of a parameter are drawn: numbers at their place, others one by one."""
-
-    labels: list[str]
-    places: Floats
-    edges: Floats
-    """Of the cells: halfway between the values."""
-    logarithmic: bool
-
-    @classmethod
-    def of(cls, values: Sequence[Any]) -> "Axis":
-        """The axis of some values."""
-        labels = [_short(value) for value in values]
-        numbers = _are_numbers(values)
-        logarithmic = numbers and values[0] > 0 and values[-1] > LOGARITHMIC * values[0]
-        places = np.asarray(values if numbers else range(len(values)), np.float64)
-        inner = np.log(places) if logarithmic else places
-        if len(inner) == 1:
-            edges = np.array([inner[0] - 0.5, inner[0] + 0.5])
-        else:
-            half = np.diff(inner) / 2
-            edges = np.concatenate(
-                [[inner[0] - half[0]], inner[:-1] + half, [inner[-1] + half[-1]]]
-            )
-        return cls(labels, places, np.exp(edges) if logarithmic else edges, logarithmic)
-
-    def within(self, k: int, share: float) -> float:
-        """The place at a share of the width of the k-th cell."""
-        a, b = self.edges[k], self.edges[k + 1]
-        return float(a * (b / a) ** share if self.logarithmic else a + share * (b - a))
-
-
 def _score(results: Mapping[str, Any], asked: str | None, refit: Any) -> str:
     """The name in ``cv_results_`` of a score; by default of the one that decided, or the only one.
 
@@ -278,6 +245,13 @@ def _score(results: Mapping[str, Any], asked: str | None, refit: Any) -> str:
         return known[0]
     why = f"{asked!r} is not in cv_results_" if asked else "The search has several scores"
     raise ValueError(f"{why}: score= must be one of {', '.join(known)}.")
+
+
+def _label(score: str, scoring: Any) -> str:
+    """What is drawn, in words; ``scoring`` names the only score."""
+    if score == "mean_test_score" and isinstance(scoring, str):
+        score = f"mean_test_{scoring}"
+    return score.replace("_", " ")
 
 
 def _marks_of(results: Mapping[str, Any], score: str) -> Any:
@@ -305,18 +279,10 @@ def _axes(columns: dict[str, list[Any]], x: str | None, y: str | None) -> tuple[
     return x, y or next(others, None)
 
 
-def _are_numbers(values: Sequence[Any]) -> bool:
-    return all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values)
-
-
 def _ordered(values: list[Any]) -> list[Any]:
     """Return the distinct values: numbers sorted, others in order of appearance."""
     different = list(dict.fromkeys(value for value in values if value is not np.ma.masked))
-    return sorted(different) if _are_numbers(different) else different
-
-
-def _short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float | np.floating) else str(value)
+    return sorted(different) if are_numbers(different) else different
 
 
 def _last(name: str) -> str:
