@@ -120,8 +120,8 @@ def test_frames_and_auto(tmp_path):
     )
     y = np.where(frame["age"].fillna(40) + 9 * (frame["city"] == "a") > 43, "yes", "no")
     for auto, target in (
-        (AutoSVC(time_budget=1.5), y),
-        (AutoSVR(time_budget=1.5), (y == "yes") * 1.0),
+        (AutoSVC(time_budget=60), y),
+        (AutoSVR(time_budget=60), (y == "yes") * 1.0),
     ):
         auto.fit(frame, target)
         io.save(auto, tmp_path / "auto.mm")
@@ -172,7 +172,7 @@ def test_onnx_names_the_columns(runtime):  # noqa: F811
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"age": rng.normal(size=80), "city": rng.choice(["a", "b"], 80)})
     frame["paid"] = frame["age"] * 2
-    auto = AutoSVC(time_budget=3).fit(frame, rng.integers(0, 2, 80))
+    auto = AutoSVC(time_budget=60).fit(frame, rng.integers(0, 2, 80))
     session = runtime.InferenceSession(
         io.to_onnx(auto).SerializeToString(), providers=["CPUExecutionProvider"]
     )

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from maxmargin.io import onnx_table
 from maxmargin.io.formula import Formula, Rule, formula_of
+from maxmargin.io.interval_formula import formula_with_folds
+from maxmargin.io.onnx_interval import check_confidence, interval
 from maxmargin.io.onnx_probability import probabilities
 from maxmargin.io.preparation import Operation
 from maxmargin.kernel import multiclass
@@ -31,7 +33,7 @@ OPERATORS = {
 }
 
 
-def to_onnx(model: Any) -> Any:
+def to_onnx(model: Any, *, confidence: float | None = None) -> Any:
     """Turn a fitted model into an ONNX graph in float64.
 
     Parameters
@@ -39,6 +41,8 @@ def to_onnx(model: Any) -> Any:
     model : estimator
         Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
         estimator, a fitted search over parameters, or AutoSVC, AutoSVR.
+    confidence : float, default=None
+        Add the output ``interval``: what ``predict_interval`` returns at this confidence.
 
     Returns
     -------
@@ -56,11 +60,17 @@ def to_onnx(model: Any) -> Any:
         raise ImportError(
             "to_onnx needs the package onnx: pip install 'maxmargin[onnx]'."
         ) from missing
-    formula = formula_of(model)
+    formula, folds, kinds = formula_of(model), None, onnx.TensorProto
+    if confidence is not None:
+        formula, folds = formula_with_folds(model)
+        check_confidence(folds, confidence)
     graph = _Graph(onnx)
     graph.x = _prepared(graph, formula)
-    outputs = _outputs(graph, formula, _values(graph, formula))
-    kinds = onnx.TensorProto
+    values = _values(graph, formula)
+    outputs = _outputs(graph, formula, values)
+    if folds is not None and confidence is not None:
+        ends = interval(graph, folds, values, confidence)
+        outputs["interval"] = Output(ends, kinds.DOUBLE, (2,))
     given = [onnx.helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", formula.n_inputs])]
     versions = {"": OPSET}
     if formula.table is not None:
@@ -122,12 +132,15 @@ class _Graph:
         return name
 
     def op(self, kind: str, *inputs: Any, **attributes: Any) -> str:
-        """Add a node and return its output; inputs that are not names become constants."""
-        name = self._name()
+        """Add a node and return its first output."""
+        return self.ops(kind, 2 if kind == "TopK" else 1, *inputs, **attributes)[0]
+
+    def ops(self, kind: str, count: int, *inputs: Any, **attributes: Any) -> list[str]:
+        """Add a node and return its outputs; inputs that are not names become constants."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        unused = [self._name()] if kind == "TopK" else []  # its second output, the positions
-        self.nodes.append(self.onnx.helper.make_node(kind, names, [name, *unused], **attributes))
-        return name
+        found = [self._name() for _ in range(count)]
+        self.nodes.append(self.onnx.helper.make_node(kind, names, found, **attributes))
+        return found
 
 
 def _axes(*values: int) -> NDArray[np.int64]:
@@ -191,9 +204,10 @@ def _values(g: _Graph, formula: Formula) -> str:
 def _outputs(g: _Graph, formula: Formula, values: str) -> dict[str, Output]:
     """Return the name, tensor, type and shape of each output of the graph."""
     kinds, rule = g.onnx.TensorProto, formula.rule
-    f = g.op("Squeeze", values, _axes(1)) if formula.coef.shape[0] == 1 else ""
     if rule is Rule.VALUE:
-        return {"value": Output(f, kinds.DOUBLE, ())}
+        first = g.op("Gather", values, _axes(0), axis=1)
+        return {"value": Output(g.op("Squeeze", first, _axes(1)), kinds.DOUBLE, ())}
+    f = g.op("Squeeze", values, _axes(1)) if formula.coef.shape[0] == 1 else ""
     if f:
         above = rule is Rule.ABOVE
         second = g.op("Greater", f, 0.0) if above else g.op("Not", g.op("Less", f, 0.0))

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.io import source_probability, source_table
+from maxmargin.intervals import Folds
+from maxmargin.io import source_interval, source_probability, source_table
 from maxmargin.io.formula import Formula, Rule, formula_of
+from maxmargin.io.interval_formula import formula_with_folds
 from maxmargin.io.preparation import Operation
 from maxmargin.io.source_language import Language
 from maxmargin.kernel.kernels import Kind
@@ -77,11 +79,12 @@ def _body(formula: Formula, t: Language) -> str:
     return lines + f"    {each} f[c] += COEF[j * {functions} + c] * k;\n  }}\n"
 
 
-def _tables(formula: Formula, t: Language) -> str:
+def _tables(formula: Formula, t: Language, folds: Folds | None = None) -> str:
     """Return the declarations of the constants."""
     size = formula.coef.size + (0 if formula.vectors is None else formula.vectors.size)
     size += len(formula.preparation) * formula.n_given + source_probability.size(formula)
     size += 0 if formula.table is None else source_table.size(formula.table)
+    size += 0 if folds is None else source_interval.size(folds)
     if size > MOST:
         raise ValueError(
             f"{size} numbers are too many for a source file, the limit is {MOST}: compact() makes "
@@ -94,6 +97,7 @@ def _tables(formula: Formula, t: Language) -> str:
         found += source_table.constants(formula.table, t)
     if formula.calibration is not None:
         found += source_probability.tables(formula, t)
+    found += "" if folds is None else source_interval.constants(folds, t)
     if formula.vectors is not None:
         found += t.array("VECTORS", formula.vectors)
     if formula.kernel.kind is Kind.COSINE and formula.vectors is not None:
@@ -149,7 +153,12 @@ def _about(formula: Formula) -> str:
     return "".join(c if " " <= c <= "~" and c not in "*/\\<>?" else "_" for c in text)
 
 
-def to_c(model: Any) -> str:
+def _formula(model: Any, interval: bool) -> tuple[Formula, Folds | None]:
+    """Return the formula, and the errors on folds if intervals are asked for."""
+    return formula_with_folds(model) if interval else (formula_of(model), None)
+
+
+def to_c(model: Any, *, interval: bool = False) -> str:
     """Write a small fitted model as a C file (C99, math.h only).
 
     Parameters
@@ -157,6 +166,10 @@ def to_c(model: Any) -> str:
     model : estimator
         Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
         estimator, a fitted search over parameters, or AutoSVC, AutoSVR.
+    interval : bool, default=False
+        Also write ``void maxmargin_interval(const double *x, double confidence, double *ends)``,
+        what ``predict_interval`` returns. The decision values after the first are then those of the
+        machines without a fold.
 
     Returns
     -------
@@ -172,7 +185,7 @@ def to_c(model: Any) -> str:
         has one more argument after x, ``const char *const *words``: the MAXMARGIN_WORDS values of
         the other columns in UTF-8, NULL where one is missing.
     """
-    formula, t = formula_of(model), Language(c=True)
+    (formula, folds), t = _formula(model, interval), Language(c=True)
     functions = len(formula.coef)
     table, words, hand = formula.table, "", "x"
     text = f"/* {_about(formula)} */\n#include <math.h>\n"
@@ -181,7 +194,7 @@ def to_c(model: Any) -> str:
         words, hand = ", const char *const *words", "x, words"
     text += (
         f"\n#define MAXMARGIN_INPUTS {formula.n_given}\n"
-        f"#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t)}\n"
+        f"#define MAXMARGIN_FUNCTIONS {functions}\n\n{_tables(formula, t, folds)}\n"
     )
     point = "given" if formula.preparation or table is not None else "x"
     text += f"void maxmargin_decision(const double *{point}{words}, double *f) {{\n"
@@ -191,7 +204,11 @@ def to_c(model: Any) -> str:
         f"  double f[{functions}];\n  maxmargin_decision({hand}, f);\n"
     )
     if formula.rule is Rule.VALUE:
-        return text + f"double {begin}  return f[0];\n}}\n"
+        text += f"double {begin}  return f[0];\n}}\n"
+        if folds is None:
+            return text
+        find = f"  double f[{functions}];\n  maxmargin_decision({hand}, f);\n"
+        return f"{text}\n{source_interval.function(folds, t, f'const double *x{words}', find)}"
     inside = formula.rule is Rule.INSIDE
     kind, items = ("int ", ["-1", "1"]) if inside else _c_labels(formula.labels)
     text += f"static const {kind}LABELS[] = {{{', '.join(items)}}};\n\n"
@@ -220,7 +237,7 @@ def _c_labels(classes: NDArray[Any]) -> tuple[str, list[str]]:
     return "char *", [Language(c=True).text(label) for label in classes.tolist()]
 
 
-def to_javascript(model: Any) -> str:
+def to_javascript(model: Any, *, interval: bool = False) -> str:
     """Write a small fitted model as JavaScript, for browsers and Node.js.
 
     Parameters
@@ -228,6 +245,9 @@ def to_javascript(model: Any) -> str:
     model : estimator
         Any of maxmargin's whose kernel is not a Python function; a pipeline of scalers and such an
         estimator, a fitted search over parameters, or AutoSVC, AutoSVR.
+    interval : bool, default=False
+        Also write ``interval(x, confidence)``, what ``predict_interval`` returns. The decision
+        values after the first are then those of the machines without a fold.
 
     Returns
     -------
@@ -238,9 +258,9 @@ def to_javascript(model: Any) -> str:
         the probabilities of the classes. In Node.js these functions are exported. Of a table, x
         holds a value for each column, null where one is missing.
     """
-    formula, t = formula_of(model), Language(c=False)
+    (formula, folds), t = _formula(model, interval), Language(c=False)
     functions = len(formula.coef)
-    text = f'// {_about(formula)}\n"use strict";\n{_tables(formula, t)}\n'
+    text = f'// {_about(formula)}\n"use strict";\n{_tables(formula, t, folds)}\n'
     point = "row" if formula.table is not None else "given" if formula.preparation else "x"
     text += (
         f"function decision({point}) {{\n"
@@ -250,6 +270,9 @@ def to_javascript(model: Any) -> str:
     begin = "function predict(x) {\n  const f = decision(x);\n"
     if formula.rule is Rule.VALUE:
         text += f"{begin}  return f[0];\n}}\n\n"
+        if folds is not None:
+            find = "  const f = decision(x);\n"
+            text += source_interval.function(folds, t, "x", find)
     else:
         labels = formula.labels.tolist()
         if not all(
@@ -262,7 +285,7 @@ def to_javascript(model: Any) -> str:
             f"const LABELS = {t.text(labels)};\n\n{_place_function(formula, t)}"
             f"{begin}  return LABELS[place(f)];\n}}\n\n"
         )
-    names = "decision, predict"
+    names = "decision, predict" if folds is None else "decision, predict, interval"
     if formula.calibration is not None:
         names += ", probability"
         text += (
