@@ -57,8 +57,11 @@ class NumpyBackend(Backend):
     def update_gradient(self, rows, slots, delta, F):
         F += delta @ rows[slots].astype(np.float64)
 
-    def gather(self, rows, slots, columns):
-        return rows[np.ix_(slots, columns)]
+    def gather(self, rows, slots, columns, out=None):
+        if out is None:
+            out = np.empty((len(slots), len(columns)), rows.dtype)
+        out[...] = rows[np.ix_(slots, columns)]
+        return out
 
     def group_extremes(self, variables):
         G, b, lower, upper, _, begin, fixed = variables

@@ -240,8 +240,10 @@ class Backend(PointsBackend):
         """F += delta' rows[slots], summed in the order of the slots; delta in any layout."""
 
     @abstractmethod
-    def gather(self, rows: Matrix, slots: Integers, columns: Integers) -> Matrix:
-        """Return rows[slots][:, columns]."""
+    def gather(
+        self, rows: Matrix, slots: Integers, columns: Integers, out: Matrix | None = None
+    ) -> Matrix:
+        """Return rows[slots][:, columns], in the memory of ``out`` if it is given."""
 
     def join_blocks(self, first: Matrix, between: Matrix, second: Matrix, out: Matrix) -> None:
         """out = [first, between; between', second]."""

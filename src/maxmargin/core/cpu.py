@@ -101,8 +101,11 @@ class CPU(Backend, LinearBackend, OnlineBackend):
             rows, slots, contiguous(delta), F, thread_count(len(slots) * rows.shape[1])
         )
 
-    def gather(self, rows: Matrix, slots: Integers, columns: Integers) -> Matrix:
-        out = np.empty((len(slots), len(columns)), rows.dtype)
+    def gather(
+        self, rows: Matrix, slots: Integers, columns: Integers, out: Matrix | None = None
+    ) -> Matrix:
+        if out is None:
+            out = np.empty((len(slots), len(columns)), rows.dtype)
         _cpu.gather(rows, slots, columns, out, thread_count(4.0 * out.size))
         return out
 

@@ -102,6 +102,10 @@ class RowCache:
             slots = self._slot[idx]
         return slots
 
+    def is_whole(self, idx: Integers) -> bool:
+        """Whether K[idx, idx] is what is stored, as it is."""
+        return self.complete and bool(self.xp.array_equal(idx, self._owner))
+
     def pair_steps(self, idx: Integers) -> Callable[..., Steps]:
         """Pair steps on K[idx, idx]."""
         if self.pointwise:
@@ -118,13 +122,13 @@ class RowCache:
             tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
             self.source.fill_block(idx, idx, tile)
             return tile
+        if self.is_whole(idx):
+            return self._rows
         slots = self._slot[idx]
         stored = slots >= 0
-        if self.complete and self.xp.array_equal(idx, self._owner):
-            return self._rows
-        if stored.all():
-            return self.source.backend.gather(self._rows, slots, idx)
         tile = self._scratch.matrix("tile", (len(idx), len(idx)), self.dtype)
+        if stored.all():
+            return self.source.backend.gather(self._rows, slots, idx, tile)
         if not stored.any():
             self.source.fill_block(idx, idx, tile)
             return tile

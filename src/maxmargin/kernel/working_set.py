@@ -62,7 +62,9 @@ SETTINGS = Settings()
 def size_for(state: State, cache: RowCache) -> int:
     """How many variables the next round takes."""
     size = len(state.b)
-    if cache.pointwise or (cache.complete and size <= SETTINGS.most):
+    few = cache.complete and size <= SETTINGS.most
+    single = cache.dtype == np.float32  # decision 21
+    if few or cache.pointwise or (single and cache.is_whole(state.problem.row)):
         return size
     if not cache.complete and np.float32 not in cache.source.dtypes:
         return min(size, SETTINGS.asked)

@@ -23,8 +23,10 @@ from maxmargin.kernel.cache import RowCache, cache_bytes
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.sources import (
+    DistancesSource,
     MatrixSource,
     NativeSource,
+    SingleSource,
     Source,
     StoredSource,
     make_source,
@@ -92,6 +94,8 @@ class Kept:
         """Some coefficients c, and K c in float64."""
         self.solved: Solved | None = None
         self.whole, self.distances = whole, distances
+        self.views: dict[bytes, KernelWorkspace] | None = None
+        """Views by their rows, where they are kept."""
 
 
 class KernelWorkspace(Workspace):
@@ -148,6 +152,7 @@ class KernelWorkspace(Workspace):
         other.monitor, other.side_by_side, other.problems = monitor, workers, tasks
         if workers > 1:
             other.kept = Kept(self.kept.whole, self.kept.distances)
+            other.kept.views = self.kept.views
         return other
 
     # ---- other values, other samples -------------------------------------------------------------
@@ -167,10 +172,23 @@ class KernelWorkspace(Workspace):
         )
 
     def view(self, rows: Integers) -> "KernelWorkspace":
-        """The workspace of some samples, in this order."""
+        """The workspace of some samples, in this order; a new one unless views are kept."""
+        views = self.kept.views
+        if views is None:
+            return self._viewed(rows)
+        key = rows.tobytes()
+        if key not in views:
+            views[key] = self._viewed(rows)
+        found = copy.copy(views[key])  # what it keeps is the same
+        found.monitor, found.problems = self.monitor, self.problems
+        found.side_by_side = self.side_by_side
+        return found
+
+    def _viewed(self, rows: Integers) -> "KernelWorkspace":
+        """A new view."""
         kernel, X, listed = self.samples.kernel, self.samples.X, self.samples.listed
         own = rows if listed is None else listed[rows]
-        if isinstance(self.source, StoredSource):
+        if isinstance(self.source, StoredSource | SingleSource):
             return self.on(self.source.part(rows), Samples(kernel, X, own))
         native = self.source.source if isinstance(self.source, View) else self.source
         if isinstance(native, NativeSource):
@@ -222,6 +240,10 @@ class KernelWorkspace(Workspace):
         K: Matrix = xp.exp(xp.multiply(D, -source.kernel.gamma))
         return K
 
+    def keep_views(self) -> None:
+        """Keep views for later problems on the same samples: of each pair of classes along C."""
+        self.kept.views = {}
+
     def keep_distances(self) -> None:
         """Compute all squared distances in float64 and keep them for RBF kernels.
 
@@ -231,10 +253,14 @@ class KernelWorkspace(Workspace):
             self.kept.distances = self.source.squared_distances()
 
     def stored(self) -> "KernelWorkspace":
-        """The same with all values in memory, in both precisions."""
-        source = self.source
+        """The same with all values in memory: in float32, and in float64 where these are dear."""
+        source, D = self.source, self.kept.distances
         if not isinstance(source, NativeSource):
             return self
+        if D is not None and _needs_distances(source):
+            return self.on(SingleSource.of(DistancesSource(source, D)))
+        if source.cheap:
+            return self.on(SingleSource.of(source))
         return self.on(StoredSource.of(source, self._all_values()))
 
     def product_of(self, coef: Floats) -> Floats | None:

@@ -99,7 +99,10 @@ class Fold(NamedTuple):
     def of(cls, store: KernelStore, kernel: Kernel, train: Integers) -> "Fold":
         """The fold of a store with one kernel."""
         everything = store.workspace(kernel)
-        return cls(everything, everything.view(train), train, store)
+        own = everything.view(train)
+        if everything.source.stored:
+            own.keep_views()
+        return cls(everything, own, train, store)
 
     def samples(self, rows: Integers) -> Any:
         """Samples as they were given: of a precomputed kernel, values with the training samples."""

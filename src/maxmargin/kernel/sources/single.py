@@ -1,0 +1,80 @@
+"""Kernel values kept in memory in float32, for many problems on parts of the samples.
+
+Pair steps read float32 values again and again. Float64 values are needed seldom. Where computing
+them costs little more than reading them, from stored distances or from few numbers a sample, they
+are not kept.
+"""
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
+from maxmargin.kernel.sources.base import Source
+from maxmargin.kernel.sources.distances import DistancesSource
+from maxmargin.kernel.sources.native import NativeSource
+
+
+class SingleSource(Source):
+    """The float32 values of some rows of a source, stored: 4 bytes each."""
+
+    stored = True
+    dtypes = (np.float32, np.float64)
+
+    def __init__(
+        self,
+        source: NativeSource | DistancesSource,
+        values: Matrix,
+        rows: Integers | None = None,
+    ) -> None:
+        self.source, self.rows, self.backend, self._values = source, rows, source.backend, values
+        self.n_rows = self.n_columns = len(values)
+        self.convex, self.value_error = source.convex, source.value_error
+
+    @classmethod
+    def of(cls, source: NativeSource | DistancesSource) -> "SingleSource":
+        """All values of a source."""
+        return cls(source, source.block(None, None, np.float32))
+
+    def part(self, rows: Integers) -> "SingleSource":
+        """The values of some rows and the same columns, copied."""
+        values = self.backend.gather(self._values, rows, rows)
+        return SingleSource(self.source, values, self._at(rows))
+
+    def by_differences(self) -> Source | None:
+        return self.source.by_differences(self.rows)
+
+    def suspects(self, count: int) -> Integers:
+        return self.source.suspects(count, self.rows)
+
+    def _at(self, index: Indices) -> Indices:
+        """Rows of the source."""
+        if self.rows is None:
+            return index
+        return self.rows if index is None else self.rows[index]
+
+    def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
+        if dtype != np.float32:
+            return self.source.block(self._at(a), self._at(b), dtype)
+        if a is None and b is None:
+            return self._values
+        xp = self.backend.xp
+        rows = xp.arange(self.n_rows) if a is None else a
+        return self.backend.gather(self._values, rows, xp.arange(self.n_rows) if b is None else b)
+
+    def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
+        if out.dtype == np.float32:
+            super().fill_block(a, b, out)
+        else:
+            self.source.fill_block(self._at(a), self._at(b), out)
+
+    def add_product(
+        self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
+    ) -> None:
+        if dtype != np.float32 or b is not None:
+            self.source.add_product(self._at(a), coef, self._at(b), out, dtype)
+            return
+        xp = self.backend.xp
+        rows = xp.arange(self.n_rows) if a is None else a
+        for c in range(coef.shape[1]):
+            column = xp.ascontiguousarray(coef[:, c])
+            self.backend.update_gradient(self._values, rows, column, out[c])
