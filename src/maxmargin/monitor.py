@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from copy import copy
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -66,9 +65,15 @@ class Monitor:
         self._last_report = self.began
         self._handler: Any = None
 
+    def _copy(self) -> "Monitor":
+        """A copy, several times as fast as copy.copy: small problems are many."""
+        other = object.__new__(Monitor)
+        other.__dict__.update(self.__dict__)
+        return other
+
     def part(self, share: float, label: str = "") -> "Monitor":
         """A monitor for one of several problems: its share of the time left, the same Ctrl-C."""
-        part = copy(self)
+        part = self._copy()
         part.title = self.title + label
         now = time.perf_counter()
         left = self.deadline - now
@@ -78,7 +83,7 @@ class Monitor:
 
     def quiet(self, max_iter: int) -> "Monitor":
         """The same limits and Ctrl-C for one of many fits, without a progress line."""
-        part = copy(self)
+        part = self._copy()
         part.max_iter = max_iter if max_iter >= 0 else SETTINGS.default_steps
         part._line = None
         return part

@@ -1,7 +1,7 @@
 """What both classifiers share: labels, weights, one problem for each pair of classes or class."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,19 @@ from maxmargin.kernel.training import Constant, Task
 
 BYTES_PER_PROBLEM = 4096
 """Memory that a trained pair of classes takes at least."""
+
+
+class Labelled(NamedTuple):
+    """The data of a fit, and its binary problems."""
+
+    data: TrainingSet
+    weight: Floats
+    """Of every sample, as given."""
+    effective: Floats
+    """Of the samples in use, times the weights of their classes."""
+    class_weight: Floats
+    """Of each class."""
+    tasks: list[BinaryTask]
 
 
 class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: ignore[misc]
@@ -73,6 +86,21 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
         self._refuse_parameters()
+        prepared = self._once(shared, lambda: self._prepared(X, y, sample_weight))
+        data, weight, _, class_weight, _ = prepared
+        tasks = self._tasks(prepared, shared)
+        wanted = method_of(self.probability) is not None
+        calibrated = wanted and (shared is None or shared.probabilities)
+        left = self._left(data) if calibrated else None
+        trained = self._train(data, tasks if left is None else leaving_out(tasks, left), shared)
+        if calibrated:
+            self._learn_probabilities(data, trained, weight[data.used])
+        self.class_weight_ = class_weight
+        self.n_iter_ = np.array([part.n_iter for part in self.model_.certificates], np.int64)
+        return self
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
+        """Validate the data of a fit."""
         X, y = self._validate_Xy(X, y, reset=True)
         classes, label = encode(y)
         weight = finite_weight(sample_weight, _num_samples(X))
@@ -88,24 +116,14 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         members = multiclass.members_of(label[used], len(classes)) if pairs else None
         samples = take(kernel.kind, X, used)
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
-        tasks = self._tasks(data, effective[used], class_weight[label[used]], shared)
-        wanted = method_of(self.probability) is not None
-        calibrated = wanted and (shared is None or shared.probabilities)
-        left = self._left(data) if calibrated else None
-        trained = self._train(data, tasks if left is None else leaving_out(tasks, left), shared)
-        if calibrated:
-            self._learn_probabilities(data, trained, weight[used])
-        self.class_weight_ = class_weight
-        self.n_iter_ = np.array([part.n_iter for part in self.model_.certificates], np.int64)
-        return self
+        tasks = multiclass.tasks(label[used], len(classes), not pairs)
+        return Labelled(data, weight, effective[used], class_weight, tasks)
 
-    def _tasks(
-        self, data: TrainingSet, weight: Floats, class_weight: Floats, shared: Shared | None
-    ) -> list[Task | Constant]:
+    def _tasks(self, prepared: Labelled, shared: Shared | None) -> list[Task | Constant]:
         """Every binary problem on the samples in use."""
+        data, _, weight, by_class, tasks = prepared
         assert data.classes is not None
-        n_classes, pairs = len(data.classes), data.members is not None
-        tasks = multiclass.tasks(data.label[data.used], n_classes, not pairs)
+        class_weight, pairs = by_class[data.label[data.used]], data.members is not None
         warm = self.warm_start and hasattr(self, "model_")
         known = warm and np.array_equal(self.classes_, data.classes)
         starts = self._starts(len(data.label), shared) if known or shared is not None else None

@@ -1,8 +1,8 @@
 """What the five kernel machines share: a fit keeps the record of the trained machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 from maxmargin.training import train_many
 from maxmargin.verdict import GAP
+
+Prepared = TypeVar("Prepared")
 
 
 class TrainingSet(NamedTuple):
@@ -52,6 +54,10 @@ class Shared(NamedTuple):
     """Dual variables to begin at, one row for each problem."""
     probabilities: bool = False
     """Whether probabilities are learnt, where the machine has them."""
+    memory: dict[str, Any] | None = None
+    """What the first of these fits made of its data, for the others on the same data."""
+    vectors: bool = True
+    """Whether the record keeps its support vectors: kernel values may do without."""
 
 
 class KernelMachine(LibsvmLayout, BaseSVM):
@@ -62,6 +68,19 @@ class KernelMachine(LibsvmLayout, BaseSVM):
     def _method(self) -> Method:
         """Which solver."""
         return Method.BLOCK
+
+    def _once(self, shared: Shared | None, prepare: Callable[[], Prepared]) -> Prepared:
+        """What a fit makes of its data; fits that share a memory do it once."""
+        if shared is None or shared.memory is None:
+            return prepare()
+        memory = shared.memory
+        if not memory:
+            memory["prepared"] = prepare()
+            names = "n_features_in_", "feature_names_in_"
+            memory["names"] = {name: vars(self)[name] for name in names if name in vars(self)}
+        self.__dict__.update(memory["names"])
+        found: Prepared = memory["prepared"]
+        return found
 
     def _starts(self, n: int, shared: Shared | None = None) -> Floats | None:
         """Dual variables of n samples to begin at: those given, or those of the last fit where
@@ -101,6 +120,7 @@ class KernelMachine(LibsvmLayout, BaseSVM):
             list(zip(rows, trained, strict=True)),
             data.classes,
             data.members is not None,
+            shared is None or shared.vectors,
         )
         self.__dict__.pop("compression_", None)
         self.shape_fit_ = data.X.shape if hasattr(data.X, "shape") else (_num_samples(data.X),)

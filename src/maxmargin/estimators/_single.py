@@ -1,7 +1,7 @@
 """Machines with one problem and one decision function: regression and one-class."""
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
@@ -19,6 +19,14 @@ from maxmargin.kernel.sources import take
 from maxmargin.kernel.training import Task, Trained
 
 
+class Targets(NamedTuple):
+    """The data of a fit, with the targets and weights of the samples in use."""
+
+    data: TrainingSet
+    z: Floats
+    weight: Floats
+
+
 class BaseSingle(KernelMachine):
     """Fitting and certifying of one problem."""
 
@@ -26,25 +34,28 @@ class BaseSingle(KernelMachine):
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         """The problem on samples with the given targets and weights."""
 
-    def _fit_single(
-        self, X: Any, z: Floats, sample_weight: Any, shared: Shared | None = None
-    ) -> Self:
-        """Train on the samples of positive weight and keep the model."""
+    def _prepared(self, X: Any, z: Floats, sample_weight: Any) -> Targets:
+        """The samples of positive weight."""
         weight = validate_weight(sample_weight, _num_samples(X))
         X = symmetric(self._kernel_kind(), X)
         used = np.flatnonzero(weight > 0)
         samples = take(self._kernel_kind(), X, used)
         kernel = self._resolve_kernel(samples, weight[used])
-        starts = self._starts(len(weight), shared)
-        start = None if starts is None else starts[0, used]
-        form = self._formulation(z[used], weight[used])
         data = TrainingSet(X, kernel, used, samples, np.zeros(len(weight), np.int64))
+        return Targets(data, z[used], weight[used])
+
+    def _fit_single(self, prepared: Targets, shared: Shared | None = None) -> Self:
+        """Train on the samples of positive weight and keep the model."""
+        data, z, weight = prepared
+        starts = self._starts(len(data.label), shared)
+        start = None if starts is None else starts[0, data.used]
+        form = self._formulation(z, weight)
         task = Task(form, float(self.tol), self._method(), start)
         folds = self._folds(data) if shared is None else None
         asked = task if folds is None else TaskWithFolds(task, folds, keep=True)
         trained = self._train(data, [asked], shared)[0]
         if folds is not None:
-            self._learn_from_folds(data, trained, folds, z[used], weight[used])
+            self._learn_from_folds(data, trained, folds, z, weight)
         self.n_iter_ = self.model_.certificate.n_iter
         return self
 

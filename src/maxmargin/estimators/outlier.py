@@ -19,7 +19,7 @@ from maxmargin.estimators._data import symmetric
 from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._record import fitted
-from maxmargin.estimators._single import BaseSingle
+from maxmargin.estimators._single import BaseSingle, Targets
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.estimators._warnings import warn
 from maxmargin.kernel import formulations
@@ -133,10 +133,15 @@ class OneClassSVM(BaseOneClass, BaseSingle):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
-        X = self._validate_X(X, reset=True)
+        def prepared() -> Targets:
+            own = self._validate_X(X, reset=True)
+            return self._prepared(own, np.zeros(_num_samples(own)), sample_weight)
+
         self.__dict__.pop("_offset", None)
-        self._fit_single(X, np.zeros(_num_samples(X)), sample_weight, shared)
+        found = self._once(shared, prepared)
+        self._fit_single(found, shared)
         if self.probability and shared is None:
+            X = found.data.X
             self._learn_probabilities(X, validate_weight(sample_weight, _num_samples(X)))
         return self
 

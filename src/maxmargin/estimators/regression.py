@@ -18,6 +18,7 @@ from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import plain_target
 from maxmargin.estimators._record import fitted
+from maxmargin.estimators._single import Targets
 from maxmargin.estimators._targets import numbers
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
@@ -57,8 +58,11 @@ class BaseSVR(RegressorMixin, GivesIntervals):  # type: ignore[misc]
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
-        X, y = self._validate_Xy(X, y, reset=True)
-        return self._fit_single(X, self._targets(y), sample_weight, shared)
+        def prepared() -> Targets:
+            own, target = self._validate_Xy(X, y, reset=True)
+            return self._prepared(own, self._targets(target), sample_weight)
+
+        return self._fit_single(self._once(shared, prepared), shared)
 
     def _targets(self, y: Any) -> Floats:
         if plain_target(y):

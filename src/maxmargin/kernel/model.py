@@ -212,10 +212,12 @@ def assemble(
     fits: Sequence[tuple[Integers, Trained]],
     classes: NDArray[Any] | None = None,
     pairs: bool = False,
+    keep: bool = True,
 ) -> KernelModel:
     """The record of trained functions, each with the rows of X that it was trained on.
 
-    Its support vectors are the union of theirs. ``label`` holds positions in ``classes``, or zeros.
+    Its support vectors are the union of theirs, and are there unless ``keep`` is False: only their
+    rows are known then. ``label`` holds positions in ``classes``, or zeros.
     """
     n_classes = 1 if classes is None else len(classes)
     in_use = np.zeros(len(label), bool)
@@ -234,7 +236,7 @@ def assemble(
     return KernelModel(
         problem,
         kernel,
-        kept_vectors(kernel, X, support),
+        kept_vectors(kernel, X, support) if keep else np.empty((0, 0)),
         0 if kernel.kind is Kind.CALLABLE else X.shape[1],
         coef,
         intercept,
@@ -270,7 +272,9 @@ def kept_vectors(kernel: Kernel, X: Any, support: Integers) -> Any:
     """The support vectors; a precomputed kernel has none."""
     if kernel.kind is Kind.PRECOMPUTED:
         return np.empty((0, 0))
-    return pick(X, support) if kernel.kind is Kind.CALLABLE else X[support].astype(np.float64)
+    if kernel.kind is Kind.CALLABLE:
+        return pick(X, support)
+    return X[support].astype(np.float64, copy=False)
 
 
 def imported(

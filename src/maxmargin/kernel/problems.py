@@ -74,6 +74,10 @@ class DualProblem(NamedTuple):
         return Variables(G, b, self.lower, self.upper, self.ridge, self.begin, self.fixed)
 
 
+UNBOUNDED = ("linear", "group", "row", "start", "ridge")
+"""The arrays of a problem beside its bounds."""
+
+
 def weight_unit(weight: Floats) -> float:
     """A power of two near the mean of positive weights.
 
@@ -241,3 +245,18 @@ def feasible_start(problem: DualProblem, guess: Floats) -> Floats:
         move[order] = np.sign(missing) * fill(abs(missing), np.minimum(room, abs(missing)))
         b[inside] = np.clip(part + move, lower, upper)
     return b
+
+
+def same_conditions(before: DualProblem, now: DualProblem, b: Floats) -> bool:
+    """Whether b, if it solves one problem, solves another that differs in bounds alone.
+
+    It does where the same variables are at their bounds: the optimality conditions are the same.
+    """
+    same = np.array_equal
+    return (
+        before.in_margin_units == now.in_margin_units
+        and before.unconstrained == now.unconstrained
+        and same(b > before.lower, b > now.lower)
+        and same(b < before.upper, b < now.upper)
+        and all(same(getattr(before, name), getattr(now, name)) for name in UNBOUNDED)
+    )

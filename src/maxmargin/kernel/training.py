@@ -176,7 +176,11 @@ def _solve_once(
     task: Task, problem: DualProblem, workspace: KernelWorkspace, start: Floats | None
 ) -> tuple[Solution, Decision]:
     """A solution with the kernel values of a workspace, and its decision function."""
-    solution = SOLVERS[task.method](problem, workspace, task.tol, start)
+    known = None if start is None else workspace.unchanged(problem, start)
+    solution = known or SOLVERS[task.method](problem, workspace, task.tol, start)
+    rounded = is_small(workspace.source.n_rows) and task.method is Method.BLOCK
+    if rounded and solution.ended is None:
+        workspace.kept.small = problem, solution
     if task.formulation.boundary:
         solution = _with_exact_boundary(problem, solution, workspace, task.tol)
     return solution, task.formulation.read(problem, solution)

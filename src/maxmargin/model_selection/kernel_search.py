@@ -11,6 +11,7 @@ targets.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +21,7 @@ from sklearn.base import clone, is_classifier
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._calibrated import method_of
 from maxmargin.estimators._machine import KernelMachine
-from maxmargin.kernel import model
+from maxmargin.estimators._plain import PLAIN
 from maxmargin.kernel.sources import take
 from maxmargin.model_selection.search import Chain, Data, Parameters, Search
 from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, evaluate
@@ -69,6 +70,9 @@ class KernelSearch(Search):
         """One for each fold, or the same for all."""
         needed = is_classifier(machine) and method_of(machine.probability) is not None
         self.probabilities = needed and data.scoring.needs_probabilities
+        found = machine.get_params(deep=False)
+        self._objects = [name for name, value in found.items() if type(value) not in PLAIN]
+        """Parameters that a fit might change, such as a random generator."""
 
     def _chains(self) -> list[Chain]:
         return chains(self.machine, self.candidates, self.data.X, len(self.data.folds))
@@ -87,12 +91,21 @@ class KernelSearch(Search):
         last: tuple[Parameters, FoldModel] | None,
     ) -> FoldModel:
         """Fit one candidate on one fold, starting from the last one."""
-        data, machine = self.data, clone(self.machine).set_params(**parameters)
+        data, machine = self.data, self._machine_with(parameters)
         y = None if data.y is None else data.y[fold.train]
         weight = None if data.weight is None else data.weight[fold.train]
         starts = None if last is None else warm_starts(*last, parameters, len(fold.train))
         monitor = self._watch(machine)
-        return fold.fit(machine, X, y, weight, monitor, starts, self.probabilities)
+        seen = not data.scoring.by_rows
+        return fold.fit(machine, X, y, weight, monitor, starts, self.probabilities, seen)
+
+    def _machine_with(self, parameters: Parameters) -> KernelMachine:
+        """A copy of the machine; much faster than clone, which also checks every parameter."""
+        machine: KernelMachine = copy(self.machine)
+        for name in self._objects:
+            setattr(machine, name, clone(getattr(machine, name), safe=False))
+        machine.__dict__.update(parameters)
+        return machine
 
     def _evaluate(self, fits: Sequence[FoldModel], test: Integers) -> None:
         """Decision values from one pass over the kernel values."""
@@ -104,12 +117,14 @@ def warm_starts(
 ) -> Floats | None:
     """Dual variables to begin at, from the fit before; see the top of this file."""
     record = fitted.machine.model_
-    found = model.starts(record, n)
     before, C = parameters.get("C"), now.get("C")
     indefinite = record.certificate.convexity in (Convexity.INDEFINITE, Convexity.UNKNOWN)
     if indefinite or parameters.get("epsilon") != now.get("epsilon"):
         return None
-    if found is None or before is None or C is None or before == C:
+    assert record.rows is not None
+    found = np.zeros((len(record.intercept), n))
+    found[:, record.rows] = record.columns() * record.scales[:, None]
+    if before is None or C is None or before == C:
         return found
     if not np.isfinite(C / before):
         return None

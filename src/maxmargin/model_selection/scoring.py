@@ -127,6 +127,8 @@ class Scoring(NamedTuple):
         return {name: number_of(found)}
 
     def _given(self, name: str, rows: Integers) -> dict[str, Any]:
+        if not self.given[name]:
+            return {}
         every = range(self.n_samples)
         found: dict[str, Any] = _check_method_params(every, self.given[name], indices=rows)
         return found

@@ -22,7 +22,7 @@ from sklearn import config_context, get_config
 from sklearn.exceptions import FitFailedWarning
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.threads import one_thread
+from maxmargin.core.threads import one_blas_thread, one_thread
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.model_selection.discard import batches, complete_in, hopeless, rounds
 from maxmargin.model_selection.refit import decisive, refuse_without_name
@@ -153,25 +153,32 @@ class Search(ABC):
         if not missing or self.monitor.stop(0) is not None:
             return
         fold, X = self._open(chain)
-        fits: dict[int, tuple[Any, float]] = {}
+        with one_blas_thread(), one_thread() if alone else nullcontext():
+            fits = self._fits(chain.fold, fold, X, missing, total)
+        self._score(chain.fold, fits, total)
+
+    def _fits(
+        self, number: int, fold: Any, X: Any, candidates: Sequence[int], total: int
+    ) -> dict[int, tuple[Any, float]]:
+        """The fitted candidates of a chain on one fold, and their times."""
+        found: dict[int, tuple[Any, float]] = {}
         last: tuple[Parameters, Any] | None = None
-        for k in missing:
+        for k in candidates:
             if self.monitor.stop(0) is not None:
                 break
-            with one_thread() if alone else nullcontext():
-                began, parameters = time.perf_counter(), self.candidates[k]
-                try:
-                    fitted = self._fit(fold, X, parameters, last)
-                except ValueError as error:
-                    self._note(k, chain.fold, Outcome({}, error=str(error)), total)
-                    continue
-                except KeyboardInterrupt:  # the search itself raises it or not
-                    break
+            began, parameters = time.perf_counter(), self.candidates[k]
+            try:
+                fitted = self._fit(fold, X, parameters, last)
+            except ValueError as error:
+                self._note(k, number, Outcome({}, error=str(error)), total)
+                continue
+            except KeyboardInterrupt:  # the search itself raises it or not
+                break
             ended = fitted.machine.certificate_.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
             if ended and self.monitor.stop(0) is not None:
                 break
-            fits[k], last = (fitted, time.perf_counter() - began), (parameters, fitted)
-        self._score(chain.fold, fits, total)
+            found[k], last = (fitted, time.perf_counter() - began), (parameters, fitted)
+        return found
 
     def _watch(self, machine: Any) -> Monitor:
         """The limits of one fit: its own, and what is left to the search."""

@@ -94,6 +94,8 @@ class Fold(NamedTuple):
     workspace: KernelWorkspace
     train: Integers
     store: KernelStore | None = None
+    memory: dict[str, Any] | None = None
+    """What the first fit made of the data, for the others."""
 
     @classmethod
     def of(cls, store: KernelStore, kernel: Kernel, train: Integers) -> "Fold":
@@ -102,7 +104,7 @@ class Fold(NamedTuple):
         own = everything.view(train)
         if everything.source.stored:
             own.keep_views()
-        return cls(everything, own, train, store)
+        return cls(everything, own, train, store, {})
 
     def samples(self, rows: Integers) -> Any:
         """Samples as they were given: of a precomputed kernel, values with the training samples."""
@@ -124,9 +126,14 @@ class Fold(NamedTuple):
         monitor: Monitor,
         starts: Floats | None = None,
         probabilities: bool = False,
+        vectors: bool = True,
     ) -> "FoldModel":
-        """Fit a machine on the training samples X, y."""
-        machine._fit(X, y, weight, Shared(self.workspace, monitor, starts, probabilities))
+        """Fit a machine on the training samples X, y, the same for all machines of the fold.
+
+        Without its support vectors it has only the values that the fold gives it.
+        """
+        shared = Shared(self.workspace, monitor, starts, probabilities, self.memory, vectors)
+        machine._fit(X, y, weight, shared)
         kind = next(kind for mixin, kind in KINDS.items() if isinstance(machine, mixin))
         return kind(machine, self)
 
@@ -180,6 +187,10 @@ class ClassifierFold(ClassifierMixin, FoldModel):  # type: ignore[misc]
         found: NDArray[Any] = machine.classes_[position]
         return found
 
+    def score(self, rows: Integers, y: NDArray[Any], sample_weight: Any = None) -> float:
+        """The accuracy, as scikit-learn computes it, of labels that need no validation."""
+        return float(np.average(self.predict(rows) == y, weights=sample_weight))
+
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, rows: Integers) -> Floats:
         """Probabilities of the classes."""
@@ -194,6 +205,16 @@ class RegressorFold(RegressorMixin, FoldModel):  # type: ignore[misc]
         """Values of the function."""
         found: Floats = self.values(rows)[0]
         return found
+
+    def score(self, rows: Integers, y: Floats, sample_weight: Any = None) -> float:
+        """R^2, as scikit-learn computes it, of targets that need no validation."""
+        z, f = y[:, None], self.predict(rows)[:, None]
+        weight = 1.0 if sample_weight is None else sample_weight[:, None]
+        error = np.sum(weight * (z - f) ** 2, axis=0)
+        spread = np.sum(weight * (z - np.average(z, axis=0, weights=sample_weight)) ** 2, axis=0)
+        if len(y) < 2 or not (error > 0 and spread > 0):  # it knows what to do
+            return float(super().score(rows, y, sample_weight))
+        return float((1 - error / spread)[0])
 
 
 class OutlierFold(OutlierMixin, FoldModel):  # type: ignore[misc]
