@@ -86,7 +86,10 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
         self._refuse_parameters()
-        prepared = self._once(shared, lambda: self._prepared(X, y, sample_weight))
+        if shared is None:
+            prepared = self._prepared(X, y, sample_weight)
+        else:
+            prepared = self._once(shared, lambda: self._prepared(X, y, sample_weight))
         data, weight, _, class_weight, _ = prepared
         tasks = self._tasks(prepared, shared)
         wanted = method_of(self.probability) is not None

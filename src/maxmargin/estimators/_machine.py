@@ -69,9 +69,9 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         """Which solver."""
         return Method.BLOCK
 
-    def _once(self, shared: Shared | None, prepare: Callable[[], Prepared]) -> Prepared:
+    def _once(self, shared: Shared, prepare: Callable[[], Prepared]) -> Prepared:
         """What a fit makes of its data; fits that share a memory do it once."""
-        if shared is None or shared.memory is None:
+        if shared.memory is None:
             return prepare()
         memory = shared.memory
         if not memory:

@@ -138,7 +138,7 @@ class OneClassSVM(BaseOneClass, BaseSingle):
             return self._prepared(own, np.zeros(_num_samples(own)), sample_weight)
 
         self.__dict__.pop("_offset", None)
-        found = self._once(shared, prepared)
+        found = prepared() if shared is None else self._once(shared, prepared)
         self._fit_single(found, shared)
         if self.probability and shared is None:
             X = found.data.X

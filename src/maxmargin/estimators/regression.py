@@ -62,7 +62,9 @@ class BaseSVR(RegressorMixin, GivesIntervals):  # type: ignore[misc]
             own, target = self._validate_Xy(X, y, reset=True)
             return self._prepared(own, self._targets(target), sample_weight)
 
-        return self._fit_single(self._once(shared, prepared), shared)
+        return self._fit_single(
+            prepared() if shared is None else self._once(shared, prepared), shared
+        )
 
     def _targets(self, y: Any) -> Floats:
         if plain_target(y):
