@@ -26,6 +26,7 @@ from maxmargin.kernel.sources import (
     DistancesSource,
     MatrixSource,
     NativeSource,
+    Scratch,
     SingleSource,
     Source,
     StoredSource,
@@ -192,6 +193,13 @@ class KernelWorkspace(Workspace):
         found.side_by_side = self.side_by_side
         return found
 
+    def view_in(self, scratch: Scratch, rows: Integers) -> "KernelWorkspace":
+        """A view whose stored values are valid until the next one in the same memory."""
+        if not isinstance(self.source, SingleSource) or self.samples.listed is not None:
+            return self._viewed(rows)
+        samples = Samples(self.samples.kernel, self.samples.X, rows)
+        return self.on(self.source.part(rows, scratch), samples)
+
     def _viewed(self, rows: Integers) -> "KernelWorkspace":
         """A new view."""
         kernel, X, listed = self.samples.kernel, self.samples.X, self.samples.listed
@@ -260,15 +268,18 @@ class KernelWorkspace(Workspace):
         if _needs_distances(self.source):
             self.kept.distances = self.source.squared_distances()
 
-    def stored(self) -> "KernelWorkspace":
-        """The same with all values in memory: in float32, and in float64 where these are dear."""
+    def stored(self, memory: Matrix | None = None) -> "KernelWorkspace":
+        """The same with all values in memory: in float32, and in float64 where these are dear.
+
+        Memory that is given holds the float32 values.
+        """
         source, D = self.source, self.kept.distances
         if not isinstance(source, NativeSource):
             return self
         if D is not None and _needs_distances(source):
-            return self.on(SingleSource.of(DistancesSource(source, D)))
+            return self.on(SingleSource.of(DistancesSource(source, D), memory))
         if source.cheap:
-            return self.on(SingleSource.of(source))
+            return self.on(SingleSource.of(source, memory))
         return self.on(StoredSource.of(source, self._all_values()))
 
     def product_of(self, coef: Floats) -> Floats | None:

@@ -11,6 +11,7 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel, Kind
 from maxmargin.model_selection import grids
 from maxmargin.model_selection.base import SearchCV
+from maxmargin.model_selection.discard import SETTINGS as together
 from maxmargin.model_selection.kernel_search import KernelSearch
 from maxmargin.model_selection.scaling import rows_of, scaler_of
 from maxmargin.model_selection.search import Data, Search
@@ -66,13 +67,14 @@ class KernelSearchCV(SearchCV):
     def _stores(self, machine: KernelMachine, data: Data) -> list[KernelStore]:
         """The samples of each fold, prepared by its training samples if they are to be."""
         X, folds = data.X, data.folds
+        kernels = 1 if self.discard is None else together.kernels
         if self.scale is None:
-            return [KernelStore(X, budget())] * len(folds)
+            return [KernelStore(X, budget(), kernels=kernels)] * len(folds)
         share, found = budget() / len(folds), []
         for train, _ in folds:
             weight = None if data.weight is None else data.weight[train]
             y = None if data.y is None else data.y[train]
             scaler = scaler_of(self.scale, rows_of(X, train), y, weight)
             own = machine._validate_X(scaler.transform(X), reset=True)
-            found.append(KernelStore(own, share, X, scaler))
+            found.append(KernelStore(own, share, X, scaler, kernels))
         return found

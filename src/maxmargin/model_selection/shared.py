@@ -12,6 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.estimators._calibrated import method_of
 from maxmargin.estimators._machine import KernelMachine, Shared
 from maxmargin.kernel import labels
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.sources import Scratch, SingleSource
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.model_selection.scaling import rows_of
 from maxmargin.monitor import Monitor
@@ -38,20 +40,33 @@ class Settings(NamedTuple):
     share: float = 0.5
     """Share of the free memory."""
     kernels: int = 2
-    """Kernels whose values are kept: while the last folds of one are fitted, the next begins."""
+    """Kernels, at most, whose values are expected to be in use at once: while the last folds of
+    one are fitted, the next begins."""
 
 
 SETTINGS = Settings()
 
 
 class KernelStore:
-    """The workspaces of some samples with the kernels last asked for.
+    """The workspaces of some samples with the kernels last asked for, and those in use.
 
-    Samples that were prepared come with what they were before and the fitted transformer.
+    Samples that were prepared come with what they were before and the fitted transformer. The
+    memory of kernels that are no longer in use serves the next ones: fresh memory costs as much as
+    the values in it.
     """
 
-    def __init__(self, X: Any, budget: float, raw: Any = None, scaler: Any = None) -> None:
-        self.X, self._budget = X, budget
+    def __init__(
+        self,
+        X: Any,
+        budget: float,
+        raw: Any = None,
+        scaler: Any = None,
+        kernels: int = SETTINGS.kernels,
+    ) -> None:
+        self.X, self._budget, self._kernels = X, budget, kernels
+        self._in_use: WeakValueDictionary[Kernel, KernelWorkspace] = WeakValueDictionary()
+        self._free: list[Matrix] = []
+        self._here = threading.local()
         self.raw, self.scaler = X if scaler is None else raw, scaler
         self._base: KernelWorkspace | None = None
         self._kept: OrderedDict[Kernel, KernelWorkspace] = OrderedDict()
@@ -60,13 +75,20 @@ class KernelStore:
     def workspace(self, kernel: Kernel) -> KernelWorkspace:
         """All samples with this kernel; its values are stored if memory allows."""
         with self._lock:
-            if kernel in self._kept:
-                self._kept.move_to_end(kernel)
-                return self._kept[kernel]
-            while len(self._kept) >= SETTINGS.kernels:
-                self._kept.popitem(last=False)
-            self._kept[kernel] = found = self._made(kernel)
+            found = self._in_use.get(kernel)
+            if found is None:
+                while len(self._kept) >= self._kernels:
+                    self._kept.popitem(last=False)
+                self._in_use[kernel] = found = self._made(kernel)
+            self._kept[kernel] = found
+            self._kept.move_to_end(kernel)
             return found
+
+    @property
+    def scratch(self) -> Scratch:
+        """The thread's memory for the values of one fold."""
+        found: Scratch = self._here.__dict__.setdefault("scratch", Scratch())
+        return found
 
     def _made(self, kernel: Kernel) -> KernelWorkspace:
         """A new workspace; distances for all gammas are kept by the first."""
@@ -79,7 +101,12 @@ class KernelStore:
         found = self._base.with_kernel(kernel)
         if not fits or kernel.kind is Kind.PRECOMPUTED:
             return found
-        return found.of_values() if kernel.kind is Kind.CALLABLE else found.stored()
+        if kernel.kind is Kind.CALLABLE:
+            return found.of_values()
+        found = found.stored(self._free.pop() if self._free else None)
+        if isinstance(found.source, SingleSource):
+            finalize(found.source, self._free.append, found.source.values)
+        return found
 
 
 def budget() -> float:
@@ -99,9 +126,9 @@ class Fold(NamedTuple):
 
     @classmethod
     def of(cls, store: KernelStore, kernel: Kernel, train: Integers) -> "Fold":
-        """The fold of a store with one kernel."""
+        """The fold of a store with one kernel: valid until the thread's next one."""
         everything = store.workspace(kernel)
-        own = everything.view(train)
+        own = everything.view_in(store.scratch, train)
         if everything.source.stored:
             own.keep_views()
         return cls(everything, own, train, store, {})

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
-from maxmargin.kernel.sources.base import Source
+from maxmargin.kernel.sources.base import Scratch, Source
 from maxmargin.kernel.sources.distances import DistancesSource
 from maxmargin.kernel.sources.native import NativeSource
 
@@ -26,18 +26,25 @@ class SingleSource(Source):
         values: Matrix,
         rows: Integers | None = None,
     ) -> None:
-        self.source, self.rows, self.backend, self._values = source, rows, source.backend, values
+        self.source, self.rows, self.backend, self.values = source, rows, source.backend, values
         self.n_rows = self.n_columns = len(values)
         self.convex, self.value_error = source.convex, source.value_error
 
     @classmethod
-    def of(cls, source: NativeSource | DistancesSource) -> "SingleSource":
-        """All values of a source."""
-        return cls(source, source.block(None, None, np.float32))
+    def of(
+        cls, source: NativeSource | DistancesSource, memory: Matrix | None = None
+    ) -> "SingleSource":
+        """All values of a source, in the memory if it is given."""
+        if memory is None:
+            return cls(source, source.block(None, None, np.float32))
+        source.fill_block(None, None, memory)
+        return cls(source, memory)
 
-    def part(self, rows: Integers) -> "SingleSource":
-        """The values of some rows and the same columns, copied."""
-        values = self.backend.gather(self._values, rows, rows)
+    def part(self, rows: Integers, scratch: Scratch | None = None) -> "SingleSource":
+        """The values of some rows and the same columns, copied: into scratch memory, if any."""
+        n = len(rows)
+        memory = None if scratch is None else scratch.matrix("part", (n, n), np.float32)
+        values = self.backend.gather(self.values, rows, rows, memory)
         return SingleSource(self.source, values, self._at(rows))
 
     def by_differences(self) -> Source | None:
@@ -56,10 +63,10 @@ class SingleSource(Source):
         if dtype != np.float32:
             return self.source.block(self._at(a), self._at(b), dtype)
         if a is None and b is None:
-            return self._values
+            return self.values
         xp = self.backend.xp
         rows = xp.arange(self.n_rows) if a is None else a
-        return self.backend.gather(self._values, rows, xp.arange(self.n_rows) if b is None else b)
+        return self.backend.gather(self.values, rows, xp.arange(self.n_rows) if b is None else b)
 
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
         if out.dtype == np.float32:
@@ -77,4 +84,4 @@ class SingleSource(Source):
         rows = xp.arange(self.n_rows) if a is None else a
         for c in range(coef.shape[1]):
             column = xp.ascontiguousarray(coef[:, c])
-            self.backend.update_gradient(self._values, rows, column, out[c])
+            self.backend.update_gradient(self.values, rows, column, out[c])
