@@ -24,7 +24,10 @@ def samples(n=120, features=5, classes=2):
     )
 
 
-def fold_of(X, train, kernel=Kernel.rbf(0.2)):
+RBF = Kernel.rbf(0.2)
+
+
+def fold_of(X, train, kernel=RBF):
     return Fold.of(KernelStore(X, np.inf), kernel, train)
 
 
