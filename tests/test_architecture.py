@@ -12,7 +12,7 @@ ROOT = Path(maxmargin.__file__).parent
 LAYERS = [
     {"core", "suggestions"},
     {"status", "boundary"},
-    {"monitor", "certificate", "audit", "integrity", "isotonic"},
+    {"monitor", "certificate", "audit", "integrity", "isotonic", "sigmoid"},
     {"verdict", "workspace", "intervals"},
     {"linear"},
     {"kernel"},

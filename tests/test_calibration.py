@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers import settings
-from maxmargin import calibration
+from maxmargin import calibration, sigmoid
 from maxmargin.kernel import multiclass
 
 
@@ -99,15 +99,19 @@ def test_known_samples_represent_all():
     """Their weights have the sum of the known ones and the shares of all."""
     rng = np.random.default_rng(0)
     weight, side = rng.uniform(0.5, 2, 90), np.where(np.arange(90) < 70, -1.0, 1.0)
-    assert calibration.representing(weight, side, np.ones(90, bool)) is weight
+    assert calibration.representing(weight, (side,), np.ones(90, bool)) is weight
     known = np.arange(90) >= 60
-    found = calibration.representing(weight, side, known)
+    found = calibration.representing(weight, (side,), known)
     assert found.sum() == pytest.approx(weight[known].sum())
     assert found[side[known] > 0].sum() / found.sum() == pytest.approx(
         weight[side > 0].sum() / weight.sum()
     )
     within = found[:10] / weight[60:70]
     np.testing.assert_allclose(within, within[0])
+    kind = np.arange(90) % 3 + 3 * (side > 0)
+    found = calibration.representing(weight, (kind, side), known)
+    for own, here in ((kind == k, kind[known] == k) for k in range(6)):
+        assert found[here].sum() / found.sum() == pytest.approx(weight[own].sum() / weight.sum())
 
 
 def test_equal_values_give_the_share():
@@ -215,8 +219,10 @@ def test_the_scale_leaves_the_extreme_out():
 
 def test_newton_takes_few_steps_to_a_sigmoid(monkeypatch):
     """Likelihoods that are evaluated: seen, and an eighth more for other arithmetic."""
-    counts, real = [], calibration._likelihood
-    monkeypatch.setattr(calibration, "_likelihood", lambda *given: counts.append(1) or real(*given))
+    counts, real = [], sigmoid.Likelihood.value
+    monkeypatch.setattr(
+        sigmoid.Likelihood, "value", lambda *given: counts.append(1) or real(*given)
+    )
     for gap, seen in ((0, 14), (1, 25), (3, 31), (10, 31), (1000, 31)):
         counts.clear()
         for seed in range(4):

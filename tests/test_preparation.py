@@ -282,6 +282,8 @@ EXPORTED["probability, one class"] = (
     three,
 )
 EXPORTED |= {
+    "sigmoid, two": (StandardScaler, lambda: SVC(probability="sigmoid"), binary),
+    "sigmoid": (StandardScaler, lambda: SVC(C=10, probability="sigmoid"), three),
     "isotonic, two": (StandardScaler, lambda: SVC(probability="isotonic"), binary),
     "isotonic": (StandardScaler, lambda: SVC(C=10, probability="isotonic"), three),
     "isotonic, rest": (
@@ -483,7 +485,7 @@ def test_what_folding_rounds():
 def test_libsvm_takes_the_scaling_of_a_linear_kernel_in(wrap, tmp_path):
     X, y = raw()
     scaler = StandardScaler() if wrap is np.asarray else MaxAbsScaler()
-    fitted = make_pipeline(scaler, SVC(kernel="linear", probability=True)).fit(wrap(X), y)
+    fitted = make_pipeline(scaler, SVC(kernel="linear", probability="sigmoid")).fit(wrap(X), y)
     io.save_libsvm(fitted, tmp_path / "m.model")
     loaded = io.load(tmp_path / "m.model")
     new = points(X)

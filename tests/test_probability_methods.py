@@ -105,8 +105,8 @@ def test_linear_sigmoids_are_those_of_lone_fits(model, classes, monkeypatch):
     if classes == 2:
         expected = [calibration.fit_sigmoid(-values[:, 0], y == 0, weight)]
     else:
-        parts = of_classes(values, y, weight)
-        expected = [calibration.fit_sigmoid(f, s > 0, w, classes) for f, s, w in parts]
+        parts = of_classes(values, y, weight, np.ones(values.shape, int))
+        expected = [calibration.fit_sigmoid(f, s > 0, w, classes) for f, s, w, _ in parts]
     np.testing.assert_allclose(found.model_.prob_a, np.array(expected)[:, 0], rtol=1e-3)
     np.testing.assert_allclose(found.model_.prob_b, np.array(expected)[:, 1], atol=1e-3)
 
@@ -138,7 +138,7 @@ def test_closed_form_of_linear_models_against_machines_without_a_sample(intercep
     for i in range(0, 60, 7):
         rest = np.arange(60) != i
         value = clone(model).fit(X[rest], y[rest]).decision_function(X[[i]])[0]
-        assert seen[0][i, 0] == pytest.approx(value, abs=1e-8)
+        assert seen[0][0][i, 0] == pytest.approx(value, abs=1e-8)
 
 
 @pytest.mark.parametrize("model", [MODELS[k] for k in (0, 2, 4, 7)], ids=str)
@@ -182,8 +182,8 @@ def test_the_machine_is_that_without_probabilities():
 
 def test_names_of_methods():
     assert [method_of(p) for p in (False, np.False_, "deprecated")] == [None] * 3
-    assert [method_of(p) for p in (True, np.True_, "sigmoid")] == ["sigmoid"] * 3
-    assert method_of("isotonic") == "isotonic"
+    assert [method_of(p) for p in (True, np.True_, "bent")] == ["bent"] * 3
+    assert [method_of(p) for p in ("sigmoid", "isotonic")] == ["sigmoid", "isotonic"]
 
 
 def test_availability():

@@ -26,8 +26,9 @@ whose conditions are a system of k + 1 linear equations for each sample; its sol
 negative.
 
 Where each class has a function of its own (one-vs-rest, Crammer and Singer), f_i - f_j is the
-decision value of the pair i, j, and the rest is the same. **isotonic.py** is the other way from
-decision values to r_ij, with the same targets.
+decision value of the pair i, j, and the rest is the same. **sigmoid.py** has Newton's method and
+sigmoids that may flatten, which predict_proba uses; **isotonic.py** is another way from decision
+values to r_ij. Both have the same targets.
 
 **Labels.** predict goes by signs and votes, and neither need agree with the greatest probability:
 a sigmoid is 1/2 at f = -B / A, not at 0, and coupled pairs can differ from their votes. LIBSVM's
@@ -54,11 +55,12 @@ neighbouring edges. A sample is then inside with probability
 so that P is less than 1/2 for f < m_5 <= 0 and more for f >= m_6 >= 0.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
+from maxmargin import sigmoid
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import multiclass
 
@@ -70,8 +72,6 @@ class Settings(NamedTuple):
     """Distance of a pair's probabilities from 0 and 1, at least."""
     outlier: float = 5.0
     """Standard deviations beyond which errors do not count for the scale."""
-    newton_steps: int = 100
-    """Newton steps for a sigmoid, at most."""
     entries: int = 2**20
     """Numbers of the systems of equations that are solved at once."""
     marks: int = 10
@@ -100,71 +100,27 @@ def fit_sigmoid(
     count, other = float(w[first].sum()), float(w[~first].sum())
     t = targets(first, w, n_classes)
     unit = float(np.abs(values).max(initial=0.0)) or 1.0
-    slope, constant = _most_likely(values / unit, t, w, np.log((other + 1) / (count + 1)))
+    slope, constant = sigmoid.fit_plain(values / unit, t, w, np.log((other + 1) / (count + 1)))
     if slope > 0:
         share = float(w @ t) / (count + other)
         return 0.0, float(np.log((1 - share) / share))
     return slope / unit, constant
 
 
-def representing(weight: Floats, side: Floats, known: Mask) -> Floats:
-    """Weights of the known samples with which each side has its share of all samples."""
+def representing(weight: Floats, kinds: Sequence[Any], known: Mask) -> Floats:
+    """Weights of the known samples with which each kind has its share of all samples.
+
+    Kinds are numbers for each sample, or several of them; the share of the last is exact.
+    """
     if known.all():
         return weight
     found = weight[known]
-    here, factor = side[known] > 0, np.empty(len(found))
-    for which, own in ((here, side > 0), (~here, side <= 0)):
-        factor[which] = float(weight[own].sum()) / float(found[which].sum())
-    found = found * factor
+    for kind in kinds:
+        number, here = np.unique(kind[known], return_inverse=True)
+        sums = np.array([weight[kind == one].sum() for one in number])
+        found = found * (sums / np.bincount(here, found))[here]
     total: Floats = found * (float(weight[known].sum()) / float(found.sum()))
     return total
-
-
-def _most_likely(values: Floats, t: Floats, w: Floats, constant: float) -> tuple[float, float]:
-    """A and B of the least F for values of magnitude 1, whatever the sign of A."""
-    a, b = 0.0, float(constant)
-    z = np.full(len(values), b)
-    value, small = _likelihood(z, t, w)
-    for _ in range(SETTINGS.newton_steps):
-        p = np.where(z >= 0, small, 1.0) / (1 + small)
-        residual, curved = w * (t - p), w * small / (1 + small) ** 2
-        scaled = curved * values
-        slope = float(residual @ values), float(residual.sum())
-        da, db = _newton(slope, float(scaled @ values), float(scaled.sum()), float(curved.sum()))
-        expected, length = slope[0] * da + slope[1] * db, 1.0
-        if -expected <= 1e-12 * (1 + abs(value)):  # F cannot tell: Newton's step alone is as good
-            return a + da, b + db
-        while length > 1e-10:
-            z = (a + length * da) * values + (b + length * db)
-            new, small = _likelihood(z, t, w)
-            if new <= value + 1e-4 * length * expected:
-                break
-            length *= 0.5
-        if length <= 1e-10:
-            break
-        a, b, value = a + length * da, b + length * db, new
-    return a, b
-
-
-def _newton(slope: tuple[float, float], aa: float, ab: float, bb: float) -> tuple[float, float]:
-    """The Newton step of two variables, whose Hessian may be singular up to rounding."""
-    shift = 1e-12 * max(aa + bb, np.finfo(float).tiny)
-    aa, bb = aa + shift, bb + shift
-    below = bb - ab * ab / aa
-    db = (ab / aa * slope[0] - slope[1]) / below
-    return -(slope[0] + ab * db) / aa, db
-
-
-def _likelihood(z: Floats, t: Floats, w: Floats) -> tuple[float, Floats]:
-    """F, the negative logarithm of the likelihood, and exp(-|z|)."""
-    small = np.exp(-np.abs(z))
-    return float(w @ (t * z + np.maximum(-z, 0.0) + np.log1p(small))), small
-
-
-def sigmoids(values: Floats, a: Floats, b: Floats) -> Floats:
-    """1 / (1 + exp(a f + b)), one column for each sigmoid."""
-    found: Floats = expit(-(values * a + b))
-    return found
 
 
 def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> Floats:
@@ -172,7 +128,7 @@ def pair_probabilities(values: Floats, a: Floats, b: Floats, n_classes: int) -> 
 
     Values have one column for each pair, in the order of multiclass.pairs.
     """
-    return coupled(sigmoids(values, a, b), n_classes)
+    return coupled(sigmoid.plain(values, a, b), n_classes)
 
 
 def coupled(r: Floats, n_classes: int) -> Floats:

@@ -1,6 +1,6 @@
 """predict_proba of every classifier, and how its probabilities are learnt from decision values.
 
-calibration.py has the formulas of sigmoids and of coupled pairs, isotonic.py the other method.
+calibration.py has the formulas of coupled pairs, sigmoid.py and isotonic.py those of one pair.
 """
 
 from abc import abstractmethod
@@ -15,23 +15,23 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import calibration, isotonic
+from maxmargin import calibration, isotonic, sigmoid
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.kernel import multiclass
 
-OPTIONS = ["boolean", StrOptions({"sigmoid", "isotonic"})]
+OPTIONS = ["boolean", StrOptions({"bent", "sigmoid", "isotonic"})]
 """What the parameter ``probability`` may be."""
 CERTAIN = 50.0
 """B of a pair one of whose classes has no weight: the other is certain."""
 
 
 def method_of(probability: Any) -> str | None:
-    """ "sigmoid", "isotonic", or None where no probabilities are asked for."""
+    """ "bent", "sigmoid", "isotonic", or None where no probabilities are asked for."""
     if isinstance(probability, str):
         return None if probability == "deprecated" else probability
-    return "sigmoid" if probability else None
+    return "bent" if probability else None
 
 
 class PairValues(NamedTuple):
@@ -42,6 +42,8 @@ class PairValues(NamedTuple):
     side: Floats
     """Positive where a sample belongs on the side of positive values."""
     weight: Floats
+    moved: Any
+    """Which values differ from those of the machine of all samples: a number for each."""
 
 
 def pair_values(values: Floats, n_classes: int, pairs: bool) -> Floats:
@@ -55,7 +57,9 @@ def pair_values(values: Floats, n_classes: int, pairs: bool) -> Floats:
     return values[:, first] - values[:, second]
 
 
-def of_classes(values: Floats, label: Integers, weight: Floats) -> list[PairValues]:
+def of_classes(
+    values: Floats, label: Integers, weight: Floats, moved: NDArray[Any]
+) -> list[PairValues]:
     """The values of every pair where each class has a function, one column each."""
     n_classes = values.shape[1]
     members = multiclass.members_of(label, n_classes)
@@ -63,46 +67,52 @@ def of_classes(values: Floats, label: Integers, weight: Floats) -> list[PairValu
     for i, j in multiclass.pairs(n_classes):
         rows = np.concatenate([members[i], members[j]])
         side = np.repeat([1.0, -1.0], [len(members[i]), len(members[j])])
-        found.append(PairValues(values[rows, i] - values[rows, j], side, weight[rows]))
+        which = moved[rows, i] + 2 * moved[rows, j]
+        found.append(PairValues(values[rows, i] - values[rows, j], side, weight[rows], which))
     return found
 
 
 def learnt(model: Any, parts: Sequence[PairValues], method: str, present: int) -> Any:
     """The record with probabilities of each pair; ``present`` classes have samples."""
-    sign, sigmoids, points = libsvm_sign(model), [], []
-    for values, side, weight in parts:
+    sign, sigmoids, bent, points = libsvm_sign(model), [], [], []
+    for values, side, weight, moved in parts:
         if (side > 0).all() or (side < 0).all():
             certain = float(np.sign(side.sum()))
             sigmoids.append((0.0, -sign * certain * CERTAIN))
+            bent.append((0.0, 0.0, 1.0, sigmoids[-1][1]))
             points.append((np.zeros(1), np.array([float(certain > 0)])))
             continue
         known = np.isfinite(values)
-        shared, side, values = (
-            calibration.representing(weight, side, known),
-            side[known],
-            values[known],
-        )
-        if method == "sigmoid":
-            first = sign * side > 0
-            sigmoids.append(calibration.fit_sigmoid(sign * values, first, shared, present))
-        else:
+        shared = calibration.representing(weight, (moved + 4 * (side > 0), side > 0), known)
+        side, values = side[known], values[known]
+        if method == "isotonic":
             t = calibration.targets(side > 0, shared, present)
             points.append(isotonic.fit(values, t, shared))
+            continue
+        values, first = sign * values, sign * side > 0
+        sigmoids.append(calibration.fit_sigmoid(values, first, shared, present))
+        if method == "bent":
+            t = calibration.targets(first, shared, present)
+            bent.append(sigmoid.fit_bent(values, t, shared, sigmoids[-1]))
     if method == "isotonic":
         return replace(model, isotonic=isotonic.joined(points))
     a, b = np.array(sigmoids).T.copy()
-    return replace(model, prob_a=a, prob_b=b)
+    return replace(
+        model, prob_a=a, prob_b=b, bent=sigmoid.joined(bent) if method == "bent" else None
+    )
 
 
 def probabilities(model: Any, values: Floats) -> Floats:
     """Probabilities of the classes from the values of every function, before any label is known."""
     n_classes = len(model.classes)
     found = pair_values(values, n_classes, getattr(model, "pairs", False))
-    if model.isotonic is None:
-        r = calibration.sigmoids(libsvm_sign(model) * found, model.prob_a, model.prob_b)
-    else:
+    if model.isotonic is not None:
         r = isotonic.evaluate(model.isotonic, found)
         r = 1 - r if n_classes == 2 else r
+    elif model.bent is not None:
+        r = sigmoid.evaluate(model.bent, libsvm_sign(model) * found)
+    else:
+        r = sigmoid.plain(libsvm_sign(model) * found, model.prob_a, model.prob_b)
     return calibration.coupled(r, n_classes)
 
 

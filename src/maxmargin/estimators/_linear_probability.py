@@ -69,13 +69,16 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
         used = np.flatnonzero(data.effective > 0)
         label, weight = data.label[used], data.weight[used]
         left = Left.of(sample_keys(None, data.design.X[used], self.random_state), label)
-        values, early = self._in_closed_form(data, used, left), False
-        if values is None:
+        found, early = self._in_closed_form(data, used, left), False
+        if found is None:
             values, early = self._held_out(data, used, left, fit)
+            found = values, np.ones(values.shape, np.int64)
+        values, moved = found
         if values.shape[1] == 1:
-            parts = [PairValues(values[:, 0], np.where(label == 1, 1.0, -1.0), weight)]
+            side = np.where(label == 1, 1.0, -1.0)
+            parts = [PairValues(values[:, 0], side, weight, moved[:, 0])]
         else:
-            parts = of_classes(values, label, weight)
+            parts = of_classes(values, label, weight, moved)
         self.model_ = learnt(record, parts, method, len(np.unique(label)))
         if early and all(one.status.converged for one in record.certificates):
             warn(
@@ -84,8 +87,10 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
                 ConvergenceWarning,
             )
 
-    def _in_closed_form(self, data: Labelled, used: Integers, left: Left) -> Floats | None:
-        """Decision values by leave-one-out; None where there is no closed form."""
+    def _in_closed_form(
+        self, data: Labelled, used: Integers, left: Left
+    ) -> tuple[Floats, Integers] | None:
+        """Decision values by leave-one-out, and which moved; None where there is no closed form."""
         first, copy = np.unique(left.copy, return_index=True, return_inverse=True)[1:]
         few = len(first) <= left_out.SETTINGS.few
         rough = few or not span.applies(len(first), data.design.shape[1])
@@ -95,8 +100,7 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
         assert isinstance(data.design, ArrayDesign)
         design = data.design if len(used) == len(data.label) else data.design.pick(used)
         values = model.decision_values(record, design.X)
-        wanted = np.flatnonzero(left.rank[first] < left_out.SETTINGS.for_each_class)
-        rows, found = first[wanted], np.full(values.shape, np.nan)
+        found, moved = np.full(values.shape, np.nan), np.zeros(values.shape, np.int64)
         bounds = self.C * data.effective[used]
         ridge = 1 / (2 * bounds) if self.loss == "squared_hinge" else np.zeros(len(used))
         problems = self._problems(data.label, len(self.classes_), data.effective)
@@ -105,14 +109,17 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
             margin = np.where(positive, values[:, k], -values[:, k])
             t = record.duals[[k]].toarray()[0][used]
             function = left_out.merged(t, bounds, ridge, margin, first, copy)
+            support = left_out.supporting(function.coef)[first]
+            wanted = left.chosen(first, support)
+            rows = first[wanted]
             shift = span.shifts(design, problem, *function, rows)
             if shift is None or not np.isfinite(shift).all():
                 return None
             shift[left.folds[rows] == held_out.NEVER] = 0.0
             each = np.full(len(first), np.nan)
             each[wanted] = values[rows, k] + shift
-            found[:, k] = each[copy]
-        return found
+            found[:, k], moved[:, k] = each[copy], support[copy]
+        return found, moved
 
     def _held_out(
         self, data: Labelled, used: Integers, left: Left, fit: Fit

@@ -79,7 +79,10 @@ class GivesProbabilities(Calibrated, KernelMachine):
 
     @property
     def probA_(self) -> Floats:
-        """Platt's slopes of each pair of classes; empty for a model without sigmoids."""
+        """Platt's slopes of each pair of classes, as LIBSVM's files hold them; empty without.
+
+        ``predict_proba`` uses them for ``probability="sigmoid"``, and for models of such files.
+        """
         check_is_fitted(self)
         found: Floats = self.model_.prob_a
         return found
@@ -111,12 +114,13 @@ class GivesProbabilities(Calibrated, KernelMachine):
         if self.model_.pairs or n_classes == 2:
             tasks = multiclass.tasks(label, n_classes, one_vs_rest=False)
             parts = [
-                PairValues(_held_out(one, len(rows)), side, weight[rows])
+                PairValues(_held_out(one, len(rows)), side, weight[rows], _moved(one, len(rows)))
                 for (rows, side), one in zip(tasks, trained, strict=True)
             ]
         else:
             values = np.column_stack([_held_out(one, len(label)) for one in trained])
-            parts = of_classes(values, label, weight)
+            moved = np.column_stack([_moved(one, len(label)) for one in trained])
+            parts = of_classes(values, label, weight, moved)
         method = method_of(self.probability)
         assert method is not None
         self.model_ = learnt(self.model_, parts, method, len(np.unique(label)))
@@ -135,3 +139,8 @@ def _held_out(trained: Trained, n: int) -> Floats:
     if trained.held_out is not None:
         return trained.held_out
     return np.full(n, trained.decision.intercept)
+
+
+def _moved(trained: Trained, n: int) -> Integers:
+    """Which of these values moved, as numbers."""
+    return np.ones(n, np.int64) if trained.moved is None else trained.moved.astype(np.int64)

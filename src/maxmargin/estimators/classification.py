@@ -40,11 +40,11 @@ class SVC(BaseSVC):
         Constant term of "poly", "sigmoid", "logistic".
     shrinking : bool, default=True
         Accepted for compatibility: the solver gives the same answer with and without it.
-    probability : bool, "sigmoid" or "isotonic", default=False
+    probability : bool, "bent", "sigmoid" or "isotonic", default=False
         Whether to learn ``predict_proba``, from decision values of samples that a machine was not
-        trained on: a sigmoid (Platt) or a step function for each pair of classes; True is
-        "sigmoid", "deprecated" is False. The most probable class is always that of ``predict``.
-        See docs/choosing-parameters.md.
+        trained on: for each pair of classes a sigmoid (Platt), one that may flatten away from the
+        boundary ("bent"), or a function of any rising form; True is "bent", "deprecated" is False.
+        The most probable class is always that of ``predict``. See docs/choosing-parameters.md.
     tol : float, default=1e-3
         Greatest violation of the optimality conditions, in units of the decision function; small
         problems are solved to rounding.

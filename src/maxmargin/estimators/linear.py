@@ -74,9 +74,9 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseLinearSVC):  # type:
         Whether Ctrl-C raises KeyboardInterrupt or keeps the best model so far.
     warm_start : bool, default=False
         Start from the last fit: after a change of C, an early stop, or with rows appended to X.
-    probability : bool, "sigmoid" or "isotonic", default=False
+    probability : bool, "bent", "sigmoid" or "isotonic", default=False
         Whether to learn ``predict_proba``, from decision values of samples that a machine was not
-        trained on; True is "sigmoid". Of several classes, f_i - f_j is the decision value of the
+        trained on; True is "bent". Of several classes, f_i - f_j is the decision value of the
         classes i and j. The most probable class is always that of ``predict``.
 
     Attributes

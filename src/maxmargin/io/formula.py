@@ -9,7 +9,8 @@ weights of the features.
 A classifier with probabilities has r_ij = P(i | i or j) for each pair k of classes i < j, a
 function of the pair's value v: f_k, or f_i - f_j where each class has a function,
 
-    r = 1 / (1 + exp(a_k v + b_k)),    or linear between points (v, r), constant beyond them
+    r = 1 / (1 + exp(a_k v + d_k asinh(s_k v) + b_k)),    d_k = 0 for Platt's sigmoids,
+    or linear between points (v, r), constant beyond them
 
 calibration.py says how they become probabilities of the classes. A one-class model counts the marks
 that its value reaches.
@@ -38,6 +39,7 @@ from maxmargin.isotonic import Isotonic
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 from maxmargin.online.model import OnlineModel
+from maxmargin.sigmoid import Bent
 
 MOST_NUMBERS = 2**26
 """Largest number of values in an exported formula."""
@@ -59,10 +61,12 @@ class Rule(Enum):
 
 
 class Calibration(NamedTuple):
-    """How probabilities come from the values; one of the three is given."""
+    """How probabilities come from the values; one of the four is given."""
 
     sigmoids: tuple[Floats, Floats] | None = None
     """a and b of each pair."""
+    bent: Bent | None = None
+    """a, d, s and b of each pair."""
     isotonic: Isotonic | None = None
     """Points (v, r) of each pair."""
     marks: Floats | None = None
@@ -152,8 +156,11 @@ def _calibration(model: Any) -> Calibration | None:
         return Calibration(isotonic=points._replace(p=r), differences=differences)
     if not len(record.prob_b):
         return None
-    sigmoids = libsvm_sign(record) * record.prob_a, record.prob_b
-    return Calibration(sigmoids, differences=differences)
+    sign, bent = libsvm_sign(record), record.bent
+    if bent is not None:
+        bent = bent._replace(a=sign * bent.a, d=sign * bent.d)
+        return Calibration(bent=bent, differences=differences)
+    return Calibration((sign * record.prob_a, record.prob_b), differences=differences)
 
 
 def _linear(

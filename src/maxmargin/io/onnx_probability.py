@@ -35,7 +35,12 @@ def probabilities(g: Any, formula: Formula, values: str, place: str) -> str:
         first, second = np.array(list(multiclass.pairs(k)), np.int64).T
         picked = [g.op("Gather", values, part, axis=1) for part in (first, second)]
         values = g.op("Sub", *picked)
-    if how.sigmoids is not None:
+    if how.bent is not None:
+        a, d, s, b = how.bent
+        bend = g.op("Mul", _asinh(g, g.op("Mul", values, s)), d)
+        z = g.op("Add", g.op("Add", g.op("Mul", values, a), bend), b)
+        r = g.op("Sigmoid", g.op("Neg", z))
+    elif how.sigmoids is not None:
         a, b = how.sigmoids
         r = g.op("Sigmoid", g.op("Neg", g.op("Add", g.op("Mul", values, a), b)))
     else:
@@ -44,6 +49,13 @@ def probabilities(g: Any, formula: Formula, values: str, place: str) -> str:
     r = g.op("Min", g.op("Max", r, SETTINGS.least), 1 - SETTINGS.least)
     both = g.op("Concat", r, g.op("Sub", 1.0, r), axis=1)
     return _agreeing(g, both if k == 2 else _coupled(g, both, k), place, k)
+
+
+def _asinh(g: Any, v: str) -> str:
+    """Return asinh(v) = sign(v) log(|v| + sqrt(v^2 + 1)); ONNX Runtime has no doubles for Asinh."""
+    size = g.op("Abs", v)
+    root = g.op("Sqrt", g.op("Add", g.op("Mul", v, v), 1.0))
+    return str(g.op("Mul", g.op("Sign", v), g.op("Log", g.op("Add", size, root))))
 
 
 def _from_marks(g: Any, values: str, marks: Floats) -> str:

@@ -13,6 +13,8 @@ def tables(formula: Formula, t: Language) -> str:
         return t.array("MARKS", how.marks)
     if how.sigmoids is not None:
         return t.array("PROB_A", how.sigmoids[0]) + t.array("PROB_B", how.sigmoids[1])
+    if how.bent is not None:
+        return "".join(t.array(f"PROB_{n.upper()}", v) for n, v in how.bent._asdict().items())
     assert how.isotonic is not None
     found = t.array("POINT_V", how.isotonic.values) + t.array("POINT_R", how.isotonic.p)
     return found + t.array("POINT_END", how.isotonic.ends, "int")
@@ -23,6 +25,8 @@ def size(formula: Formula) -> int:
     how = formula.calibration
     if how is None:
         return 0
+    if how.bent is not None:
+        return 4 * len(how.bent.b)
     return 2 * (len(formula.coef) if how.isotonic is None else len(how.isotonic.values))
 
 
@@ -33,7 +37,7 @@ def lines(formula: Formula, t: Language) -> str:
     if how.marks is not None:
         return _from_marks(len(how.marks), t) + _agreeing(k, t)
     least, pairs = repr(SETTINGS.least), k * (k - 1) // 2
-    read = _sigmoid(t) if how.isotonic is None else _between(t)
+    read = _between(t) if how.isotonic is not None else _sigmoid(t, how.bent is not None)
     found = f"  {t.zeros(pairs, 'r')}\n"
     if how.differences:
         found += f"  {t.index} k = 0;\n  {t.loop('a', k)} {t.loop('b', k, 'a + 1')} {{\n"
@@ -48,9 +52,10 @@ def lines(formula: Formula, t: Language) -> str:
     return found + couple + _agreeing(k, t)
 
 
-def _sigmoid(t: Language) -> str:
+def _sigmoid(t: Language, bent: bool) -> str:
     """Return the line that makes r of pair k of its value v, in v."""
-    return f"    v = 1 / (1 + {t.math}exp(PROB_A[k] * v + PROB_B[k]));\n"
+    bend = f" + PROB_D[k] * {t.math}asinh(PROB_S[k] * v)" if bent else ""
+    return f"    v = 1 / (1 + {t.math}exp(PROB_A[k] * v{bend} + PROB_B[k]));\n"
 
 
 def _between(t: Language) -> str:

@@ -43,10 +43,11 @@ from maxmargin.linear.model import LinearModel
 from maxmargin.online.model import OnlineModel
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
+from maxmargin.sigmoid import Bent
 from maxmargin.status import Convexity, Status
 
 RECORDS: dict[str, Any] = {
-    cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds, Isotonic)
+    cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds, Isotonic, Bent)
 }
 RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
@@ -58,7 +59,7 @@ MODELS: dict[str, Any] = {
     "online": OnlineModel,
 }
 """The records of fitted models by their tags."""
-LATER = {"folds", "isotonic", "prob_a", "prob_b"}
+LATER = {"bent", "folds", "isotonic", "prob_a", "prob_b"}
 """Fields that earlier files do not have; they have their defaults then."""
 CERTIFICATE = [field.name for field in fields(Certificate)]
 CERTIFICATE = [name for name in CERTIFICATE if name not in ("status", "convexity", "parts")]

@@ -1,8 +1,9 @@
 """Decision values of samples that the machine was not trained on, for the probabilities of a class.
 
 A sigmoid has two parameters. Estimated from m samples, they cost about 1 / m nats of log-loss, so a
-large problem needs the values of a part of its samples: of each class the first 1,024 in the order
-of their keys, which is random (`Left.rank`). The values are NaN elsewhere.
+large problem needs the values of a part of its samples: of each class the first 640 support
+vectors in the order of their keys, which is random (`Left.rank`), and the first 2,048 of the other
+samples, whose values stay what they are. The values are NaN elsewhere.
 
 * **Leave-one-out, in closed form** (span.py). It takes one factor of the active samples. The
   machine without one sample is nearly that of all samples, and so are its decision values.
@@ -32,8 +33,10 @@ class Settings(NamedTuple):
 
     few: int = 16
     """Distinct samples up to which machines without each fold are trained."""
-    for_each_class: int = 1024
-    """Distinct samples of a class that are left out, at most."""
+    for_each_class: int = 640
+    """Distinct support vectors of a class that are left out, at most."""
+    others: int = 2048
+    """Distinct samples of a class that are no support vectors, at most."""
     most_active: int = 4096
     """Active samples, at most, of a closed form: a factor of 128 MB."""
     rounding: float = 1e-9
@@ -51,16 +54,31 @@ class Left(NamedTuple):
     """The position of each sample among the distinct ones of its class, in random order."""
     copy: Integers
     """A number for each distinct sample of a class."""
+    label: Integers
 
     @classmethod
     def of(cls, key: Integers, label: Integers) -> "Left":
         """Samples with these keys (equal for copies) and labels."""
         rank = ranks_of(key, label)
-        return cls(folds_of(key, label, rank), rank, rank * (int(label.max(initial=0)) + 1) + label)
+        copy = rank * (int(label.max(initial=0)) + 1) + label
+        return cls(folds_of(key, label, rank), rank, copy, label)
 
     def pick(self, rows: Integers) -> "Left":
         """The same of some samples."""
-        return Left(self.folds[rows], self.rank[rows], self.copy[rows])
+        return Left(*(each[rows] for each in self))
+
+    def chosen(self, first: Integers, support: Mask) -> Integers:
+        """Which of the distinct samples at these positions are used: a part of each class."""
+        if len(first) <= SETTINGS.for_each_class:
+            return np.arange(len(first))
+        rank, label, found = self.rank[first], self.label[first], np.zeros(len(first), bool)
+        for c in np.unique(label):
+            for part, most in ((support, SETTINGS.for_each_class), (~support, SETTINGS.others)):
+                own = np.flatnonzero(part & (label == c))
+                if len(own) > most:
+                    own = own[np.argpartition(rank[own], most)[:most]]
+                found[own] = True
+        return np.flatnonzero(found)
 
     def enough(self) -> Mask:
         """The samples of as many folds as hold out enough of a class."""
@@ -88,8 +106,8 @@ class TaskLeavingOut(NamedTuple):
         trained = train(self.task, view)
         if trained.status is Status.DEGENERATE:
             return trained
-        values, early = leave_out(self.task, view, trained.decision, self.left)
-        return trained._replace(held_out=values, held_out_early=early)
+        values, moved, early = leave_out(self.task, view, trained.decision, self.left)
+        return trained._replace(held_out=values, moved=moved, held_out_early=early)
 
     def unsolved(self, workspace: KernelWorkspace, status: Status) -> Trained:
         """The result without a solve: nothing is known."""
@@ -98,26 +116,27 @@ class TaskLeavingOut(NamedTuple):
 
 def leave_out(
     task: Task, workspace: KernelWorkspace, decision: Decision, left: Left
-) -> tuple[Floats, bool]:
+) -> tuple[Floats, Mask | None, bool]:
     """The decision value of each sample without it, NaN where it was not left out.
 
-    The second result says whether a limit or Ctrl-C ended the training of a machine early.
+    The second result says which values moved (None: all), the third whether a limit or Ctrl-C ended
+    the training of a machine early.
     """
     problem = task.formulation.build(workspace.source)
-    values = _in_closed_form(problem, workspace, decision, left)
-    if values is not None:
-        return values, False
+    found = _in_closed_form(problem, workspace, decision, left)
+    if found is not None:
+        return *found, False
     out = left.enough()
     asked = TaskWithFolds(task, np.where(out, left.folds, NEVER))
     values, _, early = hold_out(asked, workspace, decision)
     values[~out] = np.nan
-    return values, early
+    return values, None, early
 
 
 def _in_closed_form(
     problem: DualProblem, workspace: KernelWorkspace, decision: Decision, left: Left
-) -> Floats | None:
-    """The values by leave-one-out; None where there is no closed form."""
+) -> tuple[Floats, Mask] | None:
+    """The values by leave-one-out, and which moved; None where there is no closed form."""
     first, copy = np.unique(left.copy, return_index=True, return_inverse=True)[1:]
     if len(first) <= SETTINGS.few:
         return None
@@ -129,7 +148,8 @@ def _in_closed_form(
     function = merged(decision.coef, bounds, ridge, margin, first, copy)
     if not 2 <= int(function.active.sum()) <= SETTINGS.most_active:
         return None
-    wanted = np.flatnonzero(left.rank[first] < SETTINGS.for_each_class)
+    support = supporting(function.coef)
+    wanted = left.chosen(first, support[first])
     rows = first[wanted]
     source = workspace.whole() if is_small(len(copy)) else workspace.source
     shift = span.shifts(source, function, rows)
@@ -138,8 +158,7 @@ def _in_closed_form(
     shift[left.folds[rows] == NEVER] = 0.0
     found = np.full(len(first), np.nan)
     found[wanted] = values[rows] + shift
-    left_out: Floats = found[copy]
-    return left_out
+    return found[copy], support[first][copy]
 
 
 def merged(
@@ -156,12 +175,18 @@ def merged(
         if ridge.any():
             total = _sums(1 / ridge, first, copy)
             ridge = np.divide(1, total, out=np.zeros(len(copy)), where=total > 0)
-    size = np.abs(coef)
-    free = size > SETTINGS.rounding * float(size.max(initial=0.0))
+    size, free = np.abs(coef), supporting(coef)
     if ridge.any():
         return span.Function(coef, free, np.where(free, ridge, 0.0))
     free &= size < bounds * (1 - SETTINGS.rounding)
     return span.rounded(coef, free, margin, bounds)
+
+
+def supporting(coef: Floats) -> Mask:
+    """Which coefficients are more than rounding."""
+    size = np.abs(coef)
+    found: Mask = size > SETTINGS.rounding * float(size.max(initial=0.0))
+    return found
 
 
 def _by_row(problem: DualProblem, values: Floats) -> Floats:

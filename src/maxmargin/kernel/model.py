@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
-from maxmargin import certificate, intervals
+from maxmargin import certificate, intervals, sigmoid
 from maxmargin import isotonic as isotonic_functions
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
@@ -32,6 +32,7 @@ from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import pick
 from maxmargin.kernel.training import Trained
+from maxmargin.sigmoid import Bent
 from maxmargin.status import Convexity, Status
 
 
@@ -106,7 +107,9 @@ class KernelModel:
     """What intervals of a regression are made of (intervals.py): machines on the union of their
     vectors."""
     isotonic: Isotonic | None = None
-    """Where the probabilities of each pair of classes are not sigmoids: what they are read from."""
+    bent: Bent | None = None
+    """What predict_proba reads the probabilities of each pair of classes from, if not from Platt's
+    sigmoids."""
 
     @property
     def sparse(self) -> bool:
@@ -165,6 +168,7 @@ def _is_consistent(model: KernelModel) -> bool:
             model.isotonic is None
             or isotonic_functions.is_consistent(model.isotonic, count_pairs(model))
         )
+        and (model.bent is None or sigmoid.is_consistent(model.bent, count_pairs(model)))
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.certificate import Certificate, unknown
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import block, definiteness, evaluation, primal_newton
 from maxmargin.kernel.audit import audit_decision
 from maxmargin.kernel.damping import Primal, damped
@@ -97,6 +97,8 @@ class Trained(NamedTuple):
     certificate: Certificate
     held_out: Floats | None = None
     """Decision values of the samples by machines that were trained without them (held_out.py)."""
+    moved: Mask | None = None
+    """Which of them differ from the values of this machine; None is all (left_out.py)."""
     held_out_by: tuple[Decision, ...] = ()
     """These machines, one for each fold, where they are kept."""
     held_out_early: bool = False

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin import certificate, intervals
+from maxmargin import certificate, intervals, sigmoid
 from maxmargin import isotonic as isotonic_functions
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
@@ -26,6 +26,7 @@ from maxmargin.isotonic import Isotonic
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.objectives import LinearSolution
 from maxmargin.linear.training import TrainedClasses, TrainedLinear
+from maxmargin.sigmoid import Bent
 from maxmargin.status import Status
 
 
@@ -51,7 +52,9 @@ class LinearModel:
     prob_b: Floats = field(default_factory=lambda: np.empty(0))
     """Platt's sigmoids of each pair of classes, with the signs of a KernelModel."""
     isotonic: Isotonic | None = None
-    """Where the probabilities of each pair of classes are not sigmoids: what they are read from."""
+    bent: Bent | None = None
+    """What predict_proba reads the probabilities of each pair of classes from, if not from Platt's
+    sigmoids."""
     folds: Folds | None = None
     """What intervals of a regression are made of (intervals.py)."""
 
@@ -118,6 +121,7 @@ def _probabilities_are_consistent(model: LinearModel) -> bool:
         and is_finite(model.prob_a, (found,))
         and is_finite(model.prob_b, (found,))
         and (model.isotonic is None or isotonic_functions.is_consistent(model.isotonic, pairs))
+        and (model.bent is None or sigmoid.is_consistent(model.bent, pairs))
     )
 
 
