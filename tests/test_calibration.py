@@ -99,17 +99,18 @@ def test_known_samples_represent_all():
     """Their weights have the sum of the known ones and the shares of all."""
     rng = np.random.default_rng(0)
     weight, side = rng.uniform(0.5, 2, 90), np.where(np.arange(90) < 70, -1.0, 1.0)
-    assert calibration.representing(weight, (side,), np.ones(90, bool)) is weight
+    which = (side > 0).astype(np.int64)
+    assert calibration.representing(weight, (which,), np.ones(90, bool)) is weight
     known = np.arange(90) >= 60
-    found = calibration.representing(weight, (side,), known)
+    found = calibration.representing(weight, (which,), known)
     assert found.sum() == pytest.approx(weight[known].sum())
     assert found[side[known] > 0].sum() / found.sum() == pytest.approx(
         weight[side > 0].sum() / weight.sum()
     )
     within = found[:10] / weight[60:70]
     np.testing.assert_allclose(within, within[0])
-    kind = np.arange(90) % 3 + 3 * (side > 0)
-    found = calibration.representing(weight, (kind, side), known)
+    kind = np.arange(90) % 3 + 3 * which
+    found = calibration.representing(weight, (kind, which), known)
     for own, here in ((kind == k, kind[known] == k) for k in range(6)):
         assert found[here].sum() / found.sum() == pytest.approx(weight[own].sum() / weight.sum())
 

@@ -21,6 +21,7 @@ from maxmargin.estimators._probability import sample_keys
 from maxmargin.kernel import held_out, left_out
 from maxmargin.kernel.held_out import folds_of
 from maxmargin.kernel.kernels import Kind
+from maxmargin.linear import class_span, span
 from test_probability import blobs
 
 MODELS = [
@@ -141,6 +142,61 @@ def test_closed_form_of_linear_models_against_machines_without_a_sample(intercep
         assert seen[0][0][i, 0] == pytest.approx(value, abs=1e-8)
 
 
+def closed_form_of(model, X, y, **fit):
+    """Decision values of samples left out, as the fit of a linear model sees them."""
+    seen, real = [], LinearSVC._in_closed_form
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LinearSVC, "_in_closed_form", lambda *a: seen.append(real(*a)) or seen[-1])
+        clone(model).set_params(probability=True).fit(X, y, **fit)
+    return seen[0]
+
+
+@pytest.mark.parametrize("how", [{}, {"intercept": "regularised"}, {"fit_intercept": False}])
+@pytest.mark.parametrize("C", [0.02, 1.0])
+def test_two_classes_in_one_problem_are_a_hinge(C, how):
+    """With W_1 = -W_0 = w / 2, Crammer and Singer's machine is that of the hinge and 2 C."""
+    X, y = blobs(n=150, classes=2, apart=0.7)
+    times = np.random.default_rng(0).integers(1, 3, len(y))
+    X, y = np.repeat(X, times, axis=0), np.repeat(y, times)
+    weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+    common = {"tol": 1e-10, "max_iter": 100_000, **how}
+    one = LinearSVC(C=C, multi_class="crammer_singer", **common)
+    other = LinearSVC(C=2 * C, loss="hinge", **common)
+    found, moved = closed_form_of(one, X, y, sample_weight=weight)
+    expected, support = closed_form_of(other, X, y, sample_weight=weight)
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+    assert np.mean(moved == support) > 0.97
+    assert np.abs(found - one.fit(X, y, weight).decision_function(X)[:, None]).max() > 0.01
+
+
+@pytest.mark.parametrize("model", [MODELS[6], MODELS[7]], ids=str)
+@pytest.mark.parametrize("classes", [2, 4])
+def test_closed_form_follows_machines_without_a_sample(model, classes):
+    X, y = blobs(n=160, classes=classes, apart=0.5)
+    base = clone(model).set_params(tol=1e-7, max_iter=20_000, C=0.3, probability=False)
+    found, moved = closed_form_of(base, X, y)
+    f = clone(base).fit(X, y).decision_function(X).reshape(len(y), -1)
+    exact, ours = [], []
+    for i in np.flatnonzero(moved.any(axis=1))[::4]:
+        rest = np.arange(len(y)) != i
+        lone = clone(base).fit(X[rest], y[rest])
+        exact.append(lone.decision_function(X[[i]]).ravel() - f[i])
+        ours.append(found[i] - f[i])
+    exact, ours = np.ravel(exact), np.ravel(ours)
+    assert np.corrcoef(exact, ours)[0, 1] > 0.75
+    assert 0.6 < exact @ ours / (ours @ ours) < 1.7
+
+
+def test_large_problems_of_all_classes_take_folds(monkeypatch):
+    X, y = blobs(n=90)
+    model = LinearSVC(multi_class="crammer_singer", max_iter=20_000)
+    assert closed_form_of(model, X, y) is not None
+    settings(monkeypatch, class_span, most_weights=14)
+    assert closed_form_of(model, X, y) is None
+    settings(monkeypatch, class_span, most_weights=15)
+    assert closed_form_of(model, X, y) is not None
+
+
 @pytest.mark.parametrize("model", [MODELS[k] for k in (0, 2, 4, 7)], ids=str)
 def test_log_loss_is_not_worse_than_that_of_scikit_learn(model):
     X, y = load_digits(return_X_y=True)
@@ -155,6 +211,7 @@ def test_log_loss_is_not_worse_than_that_of_scikit_learn(model):
 
 def test_many_samples_take_few_folds(monkeypatch):
     settings(monkeypatch, left_out, for_each_class=50)
+    settings(monkeypatch, span, most_features=0)
     X, y = blobs(n=600, classes=2, apart=0.6)
     calls = []
     real = LinearSVC._without

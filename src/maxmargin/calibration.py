@@ -56,7 +56,7 @@ so that P is less than 1/2 for f < m_5 <= 0 and more for f >= m_6 >= 0.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -107,18 +107,20 @@ def fit_sigmoid(
     return slope / unit, constant
 
 
-def representing(weight: Floats, kinds: Sequence[Any], known: Mask) -> Floats:
+def representing(weight: Floats, kinds: Sequence[Integers], known: Mask) -> Floats:
     """Weights of the known samples with which each kind has its share of all samples.
 
-    Kinds are numbers for each sample, or several of them; the share of the last is exact.
+    There may be several kinds of kinds, numbers from 0 on for each sample; the shares of the last
+    are exact.
     """
     if known.all():
         return weight
     found = weight[known]
     for kind in kinds:
-        number, here = np.unique(kind[known], return_inverse=True)
-        sums = np.array([weight[kind == one].sum() for one in number])
-        found = found * (sums / np.bincount(here, found))[here]
+        here = kind[known]
+        sums, count = np.bincount(kind, weight), np.bincount(here, found)
+        factor = np.divide(sums[: len(count)], count, out=np.zeros(len(count)), where=count > 0)
+        found = found * factor[here]
     total: Floats = found * (float(weight[known].sum()) / float(found.sum()))
     return total
 

@@ -83,7 +83,8 @@ def learnt(model: Any, parts: Sequence[PairValues], method: str, present: int) -
             points.append((np.zeros(1), np.array([float(certain > 0)])))
             continue
         known = np.isfinite(values)
-        shared = calibration.representing(weight, (moved + 4 * (side > 0), side > 0), known)
+        which = (side > 0).astype(np.int64)
+        shared = calibration.representing(weight, (moved + 4 * which, which), known)
         side, values = side[known], values[known]
         if method == "isotonic":
             t = calibration.targets(side > 0, shared, present)

@@ -1,9 +1,9 @@
 """Probabilities of LinearSVC, from decision values of samples left out of the fit.
 
-They come from a closed form (linear/span.py). Where there is none (an l1 penalty, Crammer and
-Singer's problem, many features or few samples) folds are held out by weights of 0 for their
-samples. Each machine without a fold begins at the one of all samples. Large data need few folds
-for enough samples (kernel/left_out.py).
+They come from a closed form (linear/span.py, linear/class_span.py). Where there is none (many
+features or few samples) folds are held out by weights of 0 for their samples. Each machine without
+a fold begins at the one of all samples. Large data need few folds for enough samples
+(kernel/left_out.py).
 """
 
 from abc import abstractmethod
@@ -20,7 +20,8 @@ from maxmargin.estimators._probability import sample_keys
 from maxmargin.estimators._warnings import warn
 from maxmargin.kernel import held_out, left_out
 from maxmargin.kernel.left_out import Left
-from maxmargin.linear import model, span
+from maxmargin.linear import class_span, model, span
+from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import LinearProblem
 from maxmargin.linear.model import LinearModel
@@ -68,7 +69,8 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
         record: LinearModel = self.model_
         used = np.flatnonzero(data.effective > 0)
         label, weight = data.label[used], data.weight[used]
-        left = Left.of(sample_keys(None, data.design.X[used], self.random_state), label)
+        X = data.design.X if len(used) == len(data.label) else data.design.X[used]
+        left = Left.of(sample_keys(None, X, self.random_state), label)
         found, early = self._in_closed_form(data, used, left), False
         if found is None:
             values, early = self._held_out(data, used, left, fit)
@@ -91,14 +93,16 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
         self, data: Labelled, used: Integers, left: Left
     ) -> tuple[Floats, Integers] | None:
         """Decision values by leave-one-out, and which moved; None where there is no closed form."""
-        first, copy = np.unique(left.copy, return_index=True, return_inverse=True)[1:]
+        first, copy = left.distinct()
         few = len(first) <= left_out.SETTINGS.few
         rough = few or not span.applies(len(first), data.design.shape[1])
-        if rough or self.penalty == "l1" or self.multi_class == "crammer_singer":
+        if rough:
             return None
         record: LinearModel = self.model_
         assert isinstance(data.design, ArrayDesign)
         design = data.design if len(used) == len(data.label) else data.design.pick(used)
+        if self.multi_class == "crammer_singer":
+            return self._of_one_problem(data, design, used, left)
         values = model.decision_values(record, design.X)
         found, moved = np.full(values.shape, np.nan), np.zeros(values.shape, np.int64)
         bounds = self.C * data.effective[used]
@@ -112,7 +116,7 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
             support = left_out.supporting(function.coef)[first]
             wanted = left.chosen(first, support)
             rows = first[wanted]
-            shift = span.shifts(design, problem, *function, rows)
+            shift = span.shifts(design, problem, *function, rows, record.weights()[k])
             if shift is None or not np.isfinite(shift).all():
                 return None
             shift[left.folds[rows] == held_out.NEVER] = 0.0
@@ -120,6 +124,36 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
             each[wanted] = values[rows, k] + shift
             found[:, k], moved[:, k] = each[copy], support[copy]
         return found, moved
+
+    def _of_one_problem(
+        self, data: Labelled, design: ArrayDesign, used: Integers, left: Left
+    ) -> tuple[Floats, Integers] | None:
+        """The same for the problem of all classes."""
+        record: LinearModel = self.model_
+        n_classes, label = len(self.classes_), data.label[used]
+        if not class_span.applies(design.shape[1], n_classes):
+            return None
+        first, copy = left.distinct()
+        values = model.decision_values(record, design.X)
+        both = values if n_classes > 2 else np.column_stack([-values, values]) / 2
+        t = np.zeros((len(used), n_classes))
+        bounds = np.zeros(len(used))
+        bounds[first] = np.bincount(copy, self.C * data.effective[used])
+        for k, row in enumerate(record.duals.toarray()):
+            t[first, k] = np.bincount(copy, row[used])
+        problem = ClassesProblem(label, n_classes, bounds, *self._bias())
+        support = left_out.supporting(np.abs(t).max(axis=1))[first]
+        wanted = left.chosen(first, support)
+        rows = first[wanted]
+        shift = class_span.shifts(design, problem, t, both, rows)
+        if shift is None or not np.isfinite(shift).all():
+            return None
+        shift[left.folds[rows] == held_out.NEVER] = 0.0
+        change = shift if n_classes > 2 else shift[:, 1:] - shift[:, :1]
+        each = np.full((len(first), values.shape[1]), np.nan)
+        each[wanted] = values[rows] + change
+        moved = np.broadcast_to(support[copy, None], values.shape).astype(np.int64)
+        return each[copy], moved
 
     def _held_out(
         self, data: Labelled, used: Integers, left: Left, fit: Fit

@@ -28,6 +28,9 @@ from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.left_out import Left, TaskLeavingOut
 from maxmargin.kernel.training import Constant, Task, Trained
 
+PIECE = 2**16
+"""Numbers that are mixed at once: they stay in the cache."""
+
 
 def leaving_out(
     tasks: Sequence[Task | Constant], left: Left
@@ -55,10 +58,14 @@ def sample_keys(kind: Kind | None, X: Any, seed: Any, dtype: DTypeLike = np.floa
     factor = random.randint(0, 2**63 - 1, X.shape[1], np.int64).astype(np.uint64) * 2 + 1
     if sparse.issparse(X):
         X = X.tocsr()
-        terms = _mixed(X.data, dtype) * factor[X.indices]
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+        sums = np.zeros(X.nnz + 1, np.uint64)
+        for i in range(0, X.nnz, PIECE):
+            part = slice(i, min(i + PIECE, X.nnz))
+            sums[part.start + 1 : part.stop + 1] = _mixed(X.data[part], dtype)
+            sums[part.start + 1 : part.stop + 1] *= factor[X.indices[part]]
+        np.cumsum(sums, out=sums)
         return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]]).view(np.int64)
-    step = max(1, 2**20 // max(1, X.shape[1]))
+    step = max(1, PIECE // max(1, X.shape[1]))
     parts = [_mixed(X[i : i + step], dtype) * factor for i in range(0, len(X), step)]
     return np.concatenate([part.sum(axis=1, dtype=np.uint64) for part in parts]).view(np.int64)
 
@@ -69,8 +76,10 @@ def _mixed(values: NDArray[Any], dtype: DTypeLike) -> NDArray[np.uint64]:
         rounded = values.astype(dtype)
     bits = (rounded.astype(np.float64) + 0.0).view(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(31)
+    mixed: NDArray[np.uint64] = bits
     return mixed
 
 

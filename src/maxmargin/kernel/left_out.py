@@ -67,6 +67,13 @@ class Left(NamedTuple):
         """The same of some samples."""
         return Left(*(each[rows] for each in self))
 
+    def distinct(self) -> tuple[Integers, Integers]:
+        """Where each distinct sample occurs first, and the number of each sample's."""
+        last = {c: int(self.rank[self.label == c].max()) for c in np.unique(self.label)}
+        if sum(last.values()) + len(last) == len(self.copy):
+            return np.arange(len(self.copy)), np.arange(len(self.copy))
+        return np.unique(self.copy, return_index=True, return_inverse=True)[1:]
+
     def chosen(self, first: Integers, support: Mask) -> Integers:
         """Which of the distinct samples at these positions are used: a part of each class."""
         if len(first) <= SETTINGS.for_each_class:
@@ -137,7 +144,7 @@ def _in_closed_form(
     problem: DualProblem, workspace: KernelWorkspace, decision: Decision, left: Left
 ) -> tuple[Floats, Mask] | None:
     """The values by leave-one-out, and which moved; None where there is no closed form."""
-    first, copy = np.unique(left.copy, return_index=True, return_inverse=True)[1:]
+    first, copy = left.distinct()
     if len(first) <= SETTINGS.few:
         return None
     positive = _by_row(problem, problem.upper) > 0
