@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators import SVC, SVR, LinearSVC, LinearSVR
 from maxmargin.estimators._targets import encode, numbers
@@ -141,13 +140,6 @@ class AutoSVC(AutoModel, ClassifierMixin, AutoMachine):  # type: ignore[misc]
 
     def _units(self, samples: Samples) -> Units:
         return Units(1.0, gamma_unit(samples), None)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """Class labels."""
-        check_is_fitted(self)
-        labels: NDArray[Any] = self.best_estimator_[-1].classes_
-        return labels
 
 
 class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]

@@ -12,7 +12,8 @@ from maxmargin.core.arrays import Floats
 from maxmargin.estimators import OneClassSVM
 from maxmargin.kernel.kernels import Kind
 from maxmargin.model_selection import grids
-from maxmargin.model_selection.best import BestModel, best_has
+from maxmargin.model_selection.best import BestModel
+from maxmargin.model_selection.chosen import chosen_has
 from maxmargin.model_selection.kernel_cv import KernelSearchCV
 from maxmargin.model_selection.refit import refuse_without_refit
 from maxmargin.model_selection.scaling import rows_of
@@ -128,7 +129,7 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
         found: Floats = self._best_machine("offset_").offset_
         return found
 
-    @available_if(best_has("score_samples"))  # type: ignore[untyped-decorator]
+    @available_if(chosen_has("score_samples"))  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Floats:
         """Decision values of the best model, without its offset.
 
