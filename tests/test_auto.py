@@ -4,6 +4,7 @@ import pickle
 import time
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from sklearn.model_selection import (
 
 from maxmargin import SVC, LinearSVC, io
 from maxmargin.model_selection import AutoSVC, AutoSVR
+from maxmargin.model_selection.auto_finals import Finals
 from maxmargin.model_selection.auto_plan import Settings
 from maxmargin.model_selection.auto_report import _greatest
 from maxmargin.model_selection.explorer import Explorer
@@ -32,10 +34,10 @@ from maxmargin.model_selection.trials import (
     Trial,
     best,
     difference,
+    finalists,
     interval,
     on_edge,
     optimism,
-    smoothest,
 )
 
 SMALL = Settings(C=(0.1, 1.0, 10.0), gamma=(0.1, 1.0, 10.0), linear_C=(0.1, 1.0), zooms=1)
@@ -166,6 +168,139 @@ def test_the_grid_grows_beyond_an_edge():
     assert model.best_params_["gamma"] > 1.0
     assert model.best_params_["C"] > 1.0
     assert model.best_score_ > 0.8
+
+
+# ---- other folds ---------------------------------------------------------------------------------
+
+
+def test_candidates_within_the_noise_are_scored_with_other_folds():
+    """An independent fit of every finalist on each partition."""
+    X, y = make_moons(200, noise=0.3, random_state=0)
+    model = QuickSVC(kernel="rbf").fit(X, y)
+    random, features = np.random.RandomState(0), model.best_estimator_[0].transform(X)
+    splits = [
+        fold
+        for _ in range(4)
+        for fold in StratifiedKFold(5, shuffle=True, random_state=random).split(X, y)
+    ]
+    trials = model.report_.trials
+    assert {one.partitions for one in trials} >= {1, 2, 4}
+    for one in trials:
+        folds = splits[: len(one.scores)]
+        scores = cross_val_score(SVC(**one.parameters), features, y, cv=folds)
+        np.testing.assert_allclose(one.scores, scores, atol=0.026)  # a vote on the boundary
+    last = [one for one in trials if one.partitions == 4]
+    assert model.best_score_ == max(one.mean for one in last)
+    assert "4 partitions into 5 folds" in " ".join(str(model.report_).split())
+
+
+def test_the_linear_rival_has_the_same_folds():
+    X, y = make_moons(200, noise=0.3, random_state=0)
+    report = QuickSVC().fit(X, y).report_
+    assert report.rival.kernel == "linear"
+    assert report.rival.partitions == report.chosen.partitions > 1
+
+
+def test_a_users_folds_are_the_only_ones():
+    X, y = make_moons(120, noise=0.3, random_state=0)
+    report = QuickSVC(cv=StratifiedKFold(4)).fit(X, y).report_
+    assert {one.partitions for one in report.trials} == {1}
+    assert not report.limited
+
+
+class Noisy:
+    """Stands in for an Explorer: candidates of known quality, whose scores are noisy."""
+
+    def __init__(self, seed, quality):
+        self.random, self.quality = np.random.default_rng(seed), quality
+        self.samples, self.interrupted, self.left = SimpleNamespace(others=[0] * 3), False, 100.0
+        self.trials = [trial(0, C=C)._replace(scores=self._scores(C)) for C in quality]
+
+    def _scores(self, C):
+        return tuple(self.quality[C] + 0.02 * self.random.normal(size=5))
+
+    def of(self, kernel):
+        return self.trials
+
+    def best(self, kernel):
+        return best(self.trials) if kernel == "rbf" else None
+
+    def predicted_again(self, trials):
+        return 60.0 if len(trials) > 2 else 1.0
+
+    def repeat(self, trials, limit):
+        for one in trials:
+            new = one._replace(scores=self._scores(one.parameters["C"]), partitions=1)
+            self.trials[self.trials.index(one)] = one.joined(new)
+        return True
+
+
+def test_other_folds_find_better_candidates():
+    """Of candidates that differ by less than the noise."""
+    quality = {float(C): 0.8 - 0.001 * C for C in range(12)}
+    before, after = [], []
+    for seed in range(100):
+        explorer = Noisy(seed, quality)
+        before.append(quality[explorer.best("rbf").parameters["C"]])
+        Finals(explorer).run(90.0)
+        after.append(quality[explorer.best("rbf").parameters["C"]])
+    assert np.mean(after) > np.mean(before) + 0.0005
+
+
+def test_a_round_that_is_too_long_has_fewer_candidates():
+    explorer = Noisy(1, dict.fromkeys(map(float, range(12)), 0.8))
+    finals = Finals(explorer)
+    finals.run(50.0)
+    assert finals.limited
+    assert sum(one.partitions > 1 for one in explorer.trials) == 2
+
+
+def test_a_round_that_does_not_end_counts_for_nothing(monkeypatch):
+    X, y = make_moons(150, noise=0.3, random_state=0)
+    again = Explorer.repeat
+    monkeypatch.setattr(Explorer, "repeat", lambda self, trials, limit: again(self, trials, 0.0))
+    report = QuickSVC(kernel="rbf").fit(X, y).report_
+    assert {one.partitions for one in report.trials} == {1}
+    assert report.limited
+
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+
+def test_a_regression_has_intervals():
+    random = np.random.default_rng(0)
+    X = random.uniform(-2, 2, (1200, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.2 * random.normal(size=1200)
+    model = QuickSVR().fit(X[:200], y[:200])
+    interval = model.predict_interval(X[200:], 0.8)
+    assert 0.7 < np.mean((interval[:, 0] <= y[200:]) & (y[200:] <= interval[:, 1])) < 0.9
+    features = model.best_estimator_[0].transform(X[200:])
+    np.testing.assert_array_equal(
+        interval, model.best_estimator_[-1].predict_interval(features, 0.8)
+    )
+    assert "Intervals come from samples held out" in str(model.report_)
+    plain = QuickSVR(interval=False).fit(X[:200], y[:200])
+    assert "Intervals" not in str(plain.report_)
+    with pytest.raises(ValueError, match="fitted without intervals"):
+        plain.predict_interval(X)
+    assert not hasattr(QuickSVC(), "predict_interval")
+
+
+def test_intervals_are_left_out_if_they_take_too_long(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(150, 2))
+    y = X[:, 0] ** 2 + 0.1 * random.normal(size=150)
+    measure = Explorer.measure
+
+    def slow(self, kernel, *arguments):
+        measure(self, kernel, *arguments)
+        self.calibration[kernel] = 1e9
+
+    monkeypatch.setattr(Explorer, "measure", slow)
+    with pytest.warns(ConvergenceWarning, match="intervals were left out"):
+        model = QuickSVR().fit(X, y)
+    assert "Intervals were left out" in " ".join(str(model.report_).split())
+    assert model.score(X, y) > 0.8
 
 
 # ---- weights, folds, seeds -----------------------------------------------------------------------
@@ -334,7 +469,9 @@ def test_the_report_says_what_was_done():
     trial = model.report_.chosen
     low, high = interval(trial)
     assert low < trial.mean < high
-    t = student.ppf(0.975, 4) * np.std(trial.scores, ddof=1) * np.sqrt(1 / 5 + 1 / 4)
+    count = len(trial.scores)
+    t = student.ppf(0.975, count - 1) * np.std(trial.scores, ddof=1)
+    t *= np.sqrt(1 / count + 1 / 4)
     assert high - trial.mean == pytest.approx(t)  # Nadeau and Bengio
     assert low < model.score(test, y_test) < high
 
@@ -366,12 +503,26 @@ def test_the_best_trial_has_most_samples_and_the_smoothest_function():
     assert best([]) is None
 
 
-def test_of_candidates_within_the_noise_the_smoothest_goes_on():
+def test_candidates_within_the_noise_are_finalists():
     noisy = trial(0.8, C=1)._replace(scores=(0.84, 0.76, 0.8, 0.79, 0.8))
-    trials = [trial(0.8, C=100), noisy, trial(0.7, C=0.1)]
-    assert best(trials) == trials[0]
-    assert smoothest(trials) == noisy
-    assert smoothest([]) is None
+    trials = [trial(0.7, C=0.1), trial(0.81, C=100), noisy, trial(0.9, samples=50)]
+    assert finalists(trials, 8) == [trials[1], noisy]
+    assert finalists(trials, 1) == [trials[1]]
+    again = trials[1].joined(trials[1])
+    assert finalists([again, noisy], 8) == [again]
+    assert finalists([], 8) == []
+
+
+def test_scores_of_several_partitions():
+    """Nadeau and Bengio's error falls with the number of scores, but not to zero."""
+    one = trial(0.8)
+    four = one.joined(one).joined(one.joined(one))
+    assert (four.partitions, four.folds, four.done) == (4, 5, 20)
+    assert four.mean == pytest.approx(one.mean)
+    expected = np.std(four.scores, ddof=1) * np.sqrt(1 / 20 + 1 / 4)
+    assert four.error == pytest.approx(expected)
+    gain, _ = difference(four, trial(0.7))  # on the folds that both have
+    assert gain == pytest.approx(0.1)
 
 
 def test_an_edge_is_strictly_better():

@@ -154,6 +154,8 @@ class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
         Seconds for everything.
     kernel, cv, n_jobs, verbose, on_interrupt, random_state
         As for AutoSVC.
+    interval : bool, default=True
+        Whether the model learns ``predict_interval``.
     scoring : str, callable or None, default=None
         What is maximised; None is R^2.
 
@@ -164,6 +166,10 @@ class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
     """
 
     _classifier = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **AutoMachine._parameter_constraints,
+        "interval": ["boolean"],
+    }
 
     def __init__(
         self,
@@ -172,6 +178,7 @@ class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
         kernel: str = "auto",
         cv: Any = None,
         scoring: Any = None,
+        interval: bool = True,
         n_jobs: int | None = None,
         verbose: Any = 0,
         on_interrupt: str = "raise",
@@ -181,6 +188,7 @@ class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
         self.kernel = kernel
         self.cv = cv
         self.scoring = scoring
+        self.interval = interval
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.on_interrupt = on_interrupt
@@ -191,10 +199,12 @@ class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
         return np.asarray(y, np.float64)
 
     def _final(self) -> dict[str, Any]:
-        both = {
-            "linear": LinearSVR(on_interrupt=self.on_interrupt),
-            "rbf": SVR(on_interrupt=self.on_interrupt),
+        options = {
+            "interval": self.interval,
+            "on_interrupt": self.on_interrupt,
+            "random_state": self.random_state,
         }
+        both = {"linear": LinearSVR(**options), "rbf": SVR(**options)}
         return both if self.kernel == "auto" else {self.kernel: both[self.kernel]}
 
     def _machines(self) -> dict[str, Machine]:

@@ -25,10 +25,17 @@ from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import QuickParameters
 from maxmargin.estimators._targets import validate_weight
 from maxmargin.model_selection import auto_plan, diagnosis
-from maxmargin.model_selection.auto_report import AutoReport
-from maxmargin.model_selection.explorer import Explorer, Machine, quietly, spelled
+from maxmargin.model_selection.auto_report import EXTRAS, AutoReport
+from maxmargin.model_selection.explorer import (
+    Explorer,
+    Machine,
+    extra_of,
+    quietly,
+    spelled,
+    without_extra,
+)
 from maxmargin.model_selection.scoring import PROBABILITIES
-from maxmargin.model_selection.subsamples import Samples, folds_of, nested_order
+from maxmargin.model_selection.subsamples import Samples, folds_of, is_count, nested_order
 from maxmargin.model_selection.table_columns import as_table
 from maxmargin.model_selection.tables import TablePreparation, accept_tables
 from maxmargin.model_selection.trials import Trial, difference
@@ -137,9 +144,12 @@ class AutoMachine(QuickParameters):
         features, y = prepared.features(X), self._targets(y)
         check_consistent_length(features, y)
         random = check_random_state(0 if self.random_state is None else self.random_state)
-        folds = folds_of(self.cv, features, y, groups, self._classifier, random)
+        count = self._plan.finals.partitions if is_count(self.cv) else 1
+        folds, *others = (
+            folds_of(self.cv, y, groups, self._classifier, random) for _ in range(count)
+        )
         used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
-        samples = Samples(features, y, weight, folds, used).part(len(used))
+        samples = Samples(features, y, weight, folds, used, others).part(len(used))
         if not samples.folds:
             raise ValueError("No fold has training and test samples of positive weight.")
         order = nested_order(samples.y, samples.folds, self._classifier, random)
@@ -169,18 +179,17 @@ class AutoMachine(QuickParameters):
     def _fit_last(self, explorer: Explorer, chosen: Trial, machine: Any) -> None:
         """Fit the chosen machine on all samples, or on as many as the time allows.
 
-        Probabilities are left out if they would take more than the time.
+        Probabilities and intervals are left out if they would take more than the time.
         """
         samples, cost = explorer.samples, explorer.costs.get(chosen.kernel)
         left = max(explorer.left, LEAST * self.time_budget, LEAST_SECONDS)
-        rows, machine = samples.size, clone(machine)
+        rows, extra = samples.size, extra_of(machine)
         if cost is not None and chosen.samples < rows and cost.at(rows) > left:
             rows = min(rows, max(cost.within(left / self._plan.margin), chosen.samples))
         times = explorer.calibration.get(chosen.kernel, 1.0)
         late = cost is not None and times > 1 and times * cost.at(rows) > left
-        self._left_out = late and not self._scores_probabilities()
-        if self._left_out:
-            machine.set_params(probability=False)
+        self._left_out = extra if late and not self._scores_probabilities() else None
+        machine = without_extra(machine) if self._left_out else clone(machine)
         explorer.monitor.say(
             f"fitting {chosen.kernel} kernel, {spelled(chosen.parameters)}, on {rows:,} samples",
             True,
@@ -214,7 +223,8 @@ class AutoMachine(QuickParameters):
             self._score_name(),
             explorer.interrupted,
             plan.limited,
-            None if self._left_out else hasattr(self, "predict_proba"),
+            extra_of(self.best_estimator_[-1]),
+            self._left_out,
         )
         short = []
         if not chosen.done:
@@ -224,7 +234,7 @@ class AutoMachine(QuickParameters):
         if not certificate.status.converged:
             short.append(f"the last fit ended as {certificate.status}")
         if self._left_out:
-            short.append("probabilities were left out")
+            short.append(f"{EXTRAS[self._left_out].lower()} were left out")
         if short:
             late = f"time_budget={self.time_budget:g} was too short"
             cause = "Ctrl-C ended the search" if explorer.interrupted else late

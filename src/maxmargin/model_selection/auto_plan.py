@@ -6,9 +6,10 @@
    candidate lies on an edge.
 2. The values of C and gamma that may still be best, on four times as many samples, and again, until
    all samples are in or the time does not suffice.
-3. Values between the best candidate and its neighbours, twice; for a regression also of epsilon.
+3. Values between the best candidate and its neighbours; for a regression also of epsilon.
 4. Linear machines, with C near the best so far, on as many samples; on all, if the time does not
    suffice for an RBF machine on all.
+5. The candidates that cannot be told from the best, with other folds (auto_finals.py).
 
 Before a stage begins, its time is predicted from those before; it gets what is left after the time
 of the last fit on all samples, which is predicted from fits on subsamples. With time for all of
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from maxmargin.model_selection import auto_finals
 from maxmargin.model_selection.explorer import Explorer, Grid
 from maxmargin.model_selection.trials import Trial, on_edge
 
@@ -52,8 +54,9 @@ class Settings(NamedTuple):
     """Where a grid that grows ends, in the same units."""
     widenings: int = 3
     """How often a grid grows."""
-    zooms: int = 2
+    zooms: int = 1
     """How often the steps are halved at the end."""
+    finals: auto_finals.Settings = auto_finals.SETTINGS
     reserve: float = 0.3
     """Share of the time kept for the last fit while its time is unknown; the greatest share that
     probabilities are worth."""
@@ -111,6 +114,10 @@ class Plan:
             m = self._search_kernel(m, few)
         if "linear" in self.final:
             self._finish_linear(m)
+        if "rbf" in self.final:
+            finals = auto_finals.Finals(self.explorer, self.settings.finals)
+            finals.run(self._room())
+            self.limited |= finals.limited
 
     def default(self) -> Trial:
         """Usual values, for a time too short to score any."""

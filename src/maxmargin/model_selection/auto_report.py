@@ -20,6 +20,10 @@ from maxmargin.model_selection.trials import (
 )
 
 NAMES = {"linear": "Linear", "rbf": "RBF"}
+EXTRAS = {
+    "probability": "Probabilities",
+    "interval": "Intervals",
+}
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,10 @@ class AutoReport:
         Whether Ctrl-C ended the search.
     limited : bool
         Whether the time limited the search, so that another run may choose differently.
-    probabilities : bool or None
-        Whether the model has probabilities; None if the time did not suffice for them.
+    extra : {"probability", "interval"} or None
+        What the model learned besides its function.
+    left_out : {"probability", "interval"} or None
+        What the time did not suffice for.
     """
 
     diagnosis: Diagnosis
@@ -72,7 +78,8 @@ class AutoReport:
     score_name: str
     interrupted: bool = False
     limited: bool = False
-    probabilities: bool | None = False
+    extra: str | None = None
+    left_out: str | None = None
 
     def sections(self) -> dict[str, list[str]]:
         """The sentences of the report by heading.
@@ -85,11 +92,23 @@ class AutoReport:
             "Data": [f"{self.n_samples:,} samples. {self.preparation}."],
             "Before the search": [str(one) for one in self.diagnosis.findings]
             or ["Nothing to mend was found in the data."],
-            "Search": [*(_stage(one) for one in self.stages), *self._search_end()],
+            "Search": [*self._stages(), *self._search_end()],
             "Choice": self._choice(),
             "How sure": self._certainty(),
             "Model": self._model(),
         }
+
+    def _stages(self) -> list[str]:
+        found = [_stage(one) for one in self.stages if one.partition == 1]
+        for kernel, name in NAMES.items():
+            again = [one for one in self.stages if one.partition > 1 and one.kernel == kernel]
+            if again:
+                counts = ", ".join(str(one.candidates) for one in again)
+                found.append(
+                    f"{name} kernel: the best with other folds ({counts} candidates) on "
+                    f"{again[0].samples:,} samples, {sum(one.seconds for one in again):.1f} s."
+                )
+        return found
 
     def _search_end(self) -> list[str]:
         if self.interrupted:
@@ -126,14 +145,10 @@ class AutoReport:
             return [f"{text}, from one fold alone: its error is unknown. Raise time_budget."]
         low, high = interval(chosen)
         found = [
-            f"{text}, standard error {chosen.error:.4f} ({chosen.done} folds); 95% interval "
+            f"{text}, standard error {chosen.error:.4f} ({_folds(chosen)}); 95% interval "
             f"{low:.4f} to {min(high, _greatest(self.score_name)):.4f}."
         ]
         rivals = [one for one in self.trials if one.samples == chosen.samples]
-        if chosen.mean < max(
-            one.mean for one in rivals if one.kernel == chosen.kernel and one.done
-        ):
-            found.append("Of the candidates within the noise it is the one with the least C.")
         gain = optimism(rivals, chosen)
         found.append(
             f"It was chosen from {len(rivals)} candidates and is thus optimistic, by about "
@@ -152,10 +167,11 @@ class AutoReport:
             found.append("A fit on all samples would have taken longer than the time left.")
         if not self.certificate.status.converged:
             found.append(f"{self.certificate.status.message.split('.')[0]}: raise time_budget.")
-        if self.probabilities:
-            found.append("Probabilities are calibrated on samples held out from the fits.")
-        if self.probabilities is None:
-            found.append("Probabilities were left out: they take longer than the time left.")
+        if self.extra is not None:
+            found.append(f"{EXTRAS[self.extra]} come from samples held out from the fits.")
+        if self.left_out is not None:
+            name = EXTRAS[self.left_out]
+            found.append(f"{name} were left out: they take longer than the time left.")
         found.append(f"Took {self.seconds:.1f} s of {self.time_budget:.4g} s.")
         return found
 
@@ -207,6 +223,13 @@ def _stage(stage: Stage) -> str:
         f"{NAMES[stage.kernel]} kernel: {count} on {stage.samples:,} samples, "
         f"{stage.seconds:.1f} s."
     )
+
+
+def _folds(chosen: Trial) -> str:
+    """How many folds a score comes from."""
+    if chosen.partitions == 1:
+        return f"{chosen.done} folds"
+    return f"{chosen.partitions} partitions into {chosen.folds} folds"
 
 
 def _comparison(chosen: Trial, rival: Trial) -> str:

@@ -3,6 +3,7 @@
 import time
 import warnings
 from abc import abstractmethod
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -33,7 +34,7 @@ from maxmargin.model_selection.discard import bound_of
 from maxmargin.model_selection.refit import check_refit, check_refit_of_one
 from maxmargin.model_selection.scaling import scaler_of
 from maxmargin.model_selection.scoring import SEVERAL, Scorers, Scoring, scorers_of
-from maxmargin.model_selection.search import Data, Folds, Search
+from maxmargin.model_selection.search import Data, Folds, Parameters, Search
 from maxmargin.monitor import Monitor
 
 Progress = dict[str, Any]
@@ -127,15 +128,21 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         """
         self.__dict__.setdefault("_progress", {})
         with all_or_nothing(self):
-            search = self._search(X, y, sample_weight, groups, **params)
+            search = self._search(X, y, sample_weight, groups, params)
             search.warn()
             self._conclude(search, *self._for_refit(X, search.data.y, search.data.weight))
             return self
 
     def _search(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, **params: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        groups: Any,
+        params: dict[str, Any],
+        candidates: Sequence[Parameters] | None = None,
     ) -> Search:
-        """Fit and score the candidates."""
+        """Fit and score the candidates: all of the grid, unless some are given."""
         _raise_for_params(params, self, "fit")
         machine, jobs = self._template(), self._jobs()
         machine._validate_params()
@@ -149,7 +156,8 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         scoring = Scoring(self._scorers(), given, _num_samples(X), self.refit)
         scoring.refuse_without_probabilities(machine)
         data = Data(X, y, weight, folds, scoring)
-        search = self._search_of(machine, results.product_of(grid), data, monitor)
+        every = results.product_of(grid) if candidates is None else candidates
+        search = self._search_of(machine, every, data, monitor)
         same = (
             joblib.hash((X, y, weight, given, folds, machine.get_params(), self.scale)),
             self.scoring,
@@ -290,6 +298,12 @@ class SearchCV(MetaEstimatorMixin, QuickParameters):  # type: ignore[misc]
         )
 
 
-def searched(search: SearchCV, X: Any, y: Any, sample_weight: Any = None) -> Search:
-    """The fits and scores of a search, without the fit of the best candidate on all samples."""
-    return search._search(X, y, sample_weight)
+def searched(
+    search: SearchCV,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    candidates: Sequence[Parameters] | None = None,
+) -> Search:
+    """The fits and scores of a search, or of some candidates, without a fit on all samples."""
+    return search._search(X, y, sample_weight, None, {}, candidates)

@@ -12,7 +12,7 @@ prediction costs results and not time.
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,13 +22,17 @@ from sklearn.base import clone
 from maxmargin.model_selection.base import SearchCV, searched
 from maxmargin.model_selection.scoring import ONE
 from maxmargin.model_selection.subsamples import Samples
-from maxmargin.model_selection.trials import Cost, Parameters, Trial, best, key_of, smoothest
+from maxmargin.model_selection.trials import Cost, Parameters, Trial, best, key_of
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
 Grid = dict[str, list[float]]
 AXES = {"C": "Cs", "gamma": "gammas", "epsilon": "epsilons"}
 """The parameters of the searches that hold the values of each parameter of a machine."""
+
+
+SLACK = 0.03
+"""Share of the time that is not planned."""
 
 
 class Stage(NamedTuple):
@@ -42,6 +46,8 @@ class Stage(NamedTuple):
     seconds: float
     work: float
     """Seconds of all its fits, added up."""
+    partition: int = 1
+    """Which partition of the samples into folds it used."""
 
 
 class Machine(NamedTuple):
@@ -71,7 +77,7 @@ class Explorer:
         self.costs: dict[str, Cost] = {}
         """Of a fit without probabilities, by kernel."""
         self.calibration: dict[str, float] = {}
-        """How many times as long a fit with probabilities takes, by kernel."""
+        """How many times as long a fit with probabilities or intervals takes, by kernel."""
         self.growth = 2.2
         """The exponent p of a search with the RBF kernel."""
         self.interrupted = False
@@ -79,8 +85,9 @@ class Explorer:
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline."""
-        return self.monitor.deadline - time.perf_counter()
+        """Seconds that may be planned: a little before the deadline, fits and stages end late."""
+        slack = SLACK * self.monitor.limit
+        return self.monitor.deadline - slack - time.perf_counter()
 
     def of(self, kernel: str, samples: int | None = None) -> list[Trial]:
         """The trials of one kernel, on that many samples."""
@@ -91,25 +98,43 @@ class Explorer:
         ]
 
     def best(self, kernel: str) -> Trial | None:
-        """The best trial of a kernel.
-
-        On a part of the samples, of those within the noise it is the one with the least C: scores
-        of a few samples do not tell them apart, and a large C is slow.
-        """
-        trials = self.of(kernel)
-        found = best(trials)
-        if found is None or found.samples == self.samples.size:
-            return found
-        return smoothest(trials)
+        """The best trial of a kernel."""
+        return best(self.of(kernel))
 
     # ---- stages ----------------------------------------------------------------------------------
 
     def run(self, kernel: str, m: int, grid: Grid, limit: float) -> None:
-        """Score a grid of machines on m samples."""
-        part, began = self.samples.part(m), time.perf_counter()
+        """Score those of a grid of machines on m samples that have no score yet."""
+        known = {key_of(one.parameters) for one in self.of(kernel, m)}
+        todo = [one for one in product(grid) if key_of(one) not in known]
+        if todo:
+            began = time.perf_counter()
+            trials = self._scored(kernel, self.samples.part(m), todo, limit)
+            self.trials += trials
+            self._note(kernel, m, trials, time.perf_counter() - began)
+
+    def repeat(self, trials: Sequence[Trial], limit: float) -> bool:
+        """Score trials on the next partition of their samples; False if that took too long."""
+        first, began = trials[0], time.perf_counter()
+        kernel, m, partition = first.kernel, first.samples, first.partitions
+        part = self.samples.part(m)
+        part = part._replace(folds=part.others[partition - 1])
+        found = self._scored(kernel, part, [one.parameters for one in trials], limit)
+        self._note(kernel, m, found, time.perf_counter() - began, partition + 1)
+        if len(found) < len(trials) or any(one.done < first.folds for one in found):
+            return False
+        for old, new in zip(trials, found, strict=True):
+            self.trials[self.trials.index(old)] = old.joined(new)
+        return True
+
+    def _scored(
+        self, kernel: str, part: Samples, todo: Sequence[Parameters], limit: float
+    ) -> list[Trial]:
+        """The trials of some candidates; none if the machine refuses the samples or the score."""
         machine = self.machines[kernel]
+        axes = {name: [one[name] for one in todo] for name in todo[0]}
         search = machine.search(
-            **{AXES[name]: values for name, values in grid.items()},
+            **{AXES[name]: values for name, values in axes.items()},
             cv=part.folds,
             scoring=self.scoring,
             n_jobs=self.n_jobs,
@@ -119,10 +144,10 @@ class Explorer:
         )
         try:
             with quietly():
-                found = searched(search, part.X, part.y, part.weight)
-        except ValueError as error:  # the machine does not do for the score, or the fold
+                found = searched(search, part.X, part.y, part.weight, todo)
+        except ValueError as error:
             self.errors.append(str(error))
-            return
+            return []
         self.interrupted |= found.monitor.interrupted.is_set()
         trials = []
         for k, parameters in enumerate(found.candidates):
@@ -134,17 +159,17 @@ class Explorer:
             )
             seconds = float(np.mean([one.fit_time + one.score_time for one in done] or [0.0]))
             sure = all(one.status is not None and one.status.converged for one in done)
-            trials.append(Trial(kernel, dict(parameters), m, scores, seconds, sure))
-        self._note(kernel, m, trials, time.perf_counter() - began)
+            trials.append(Trial(kernel, dict(parameters), part.size, scores, seconds, sure))
+        return trials
 
-    def _note(self, kernel: str, m: int, trials: list[Trial], seconds: float) -> None:
-        """Keep the trials of a stage, and say what is best so far."""
+    def _note(
+        self, kernel: str, m: int, trials: list[Trial], seconds: float, partition: int = 1
+    ) -> None:
+        """Keep what a stage took, and say what is best in it."""
         folds = max((len(one.scores) for one in trials), default=0)
         work = sum(one.seconds * one.done for one in trials)
-        known = {key_of(one.parameters) for one in self.of(kernel, m)}
-        self.trials += [one for one in trials if key_of(one.parameters) not in known]
         done = sum(one.done == folds for one in trials)
-        self.stages.append(Stage(kernel, m, len(trials), done, seconds, work))
+        self.stages.append(Stage(kernel, m, len(trials), done, seconds, work, partition))
         chosen = best(trials)
         if chosen is not None:
             self.monitor.say(
@@ -159,14 +184,21 @@ class Explorer:
     def predicted(self, m: int, grid: Grid) -> float:
         """Seconds that a grid of RBF machines takes on m samples."""
         known = max(one.samples for one in self.of("rbf"))
-        stages = [one for one in self.stages if one.kernel == "rbf" and one.samples == known]
         trials = self.of("rbf", known)
         seconds = {key_of(one.parameters): one.seconds for one in trials}
         usual = float(np.mean(list(seconds.values())))
-        folds = len(trials[0].scores)
-        work = folds * sum(seconds.get(key_of(one), usual) for one in _product(grid))
-        efficiency = sum(one.seconds for one in stages) / max(sum(one.work for one in stages), 1e-9)
-        return float(work * efficiency * (m / known) ** self.growth)
+        work = trials[0].folds * sum(seconds.get(key_of(one), usual) for one in product(grid))
+        return float(work * self._efficiency("rbf", known) * (m / known) ** self.growth)
+
+    def predicted_again(self, trials: Sequence[Trial]) -> float:
+        """Seconds that trials take on another partition."""
+        work = sum(one.seconds * one.folds for one in trials)
+        return work * self._efficiency(trials[0].kernel, trials[0].samples)
+
+    def _efficiency(self, kernel: str, m: int) -> float:
+        """Wall time of the stages on m samples, divided by the time of their fits."""
+        stages = [one for one in self.stages if (one.kernel, one.samples) == (kernel, m)]
+        return sum(one.seconds for one in stages) / max(sum(one.work for one in stages), 1e-9)
 
     def learn_growth(self) -> None:
         """Measure the exponent of the search on the candidates of its two greatest subsamples."""
@@ -184,10 +216,9 @@ class Explorer:
     def measure(self, kernel: str, machine: Any, m: int, limit: float) -> None:
         """Time the machine that is to be fitted last, on half of m samples and on m.
 
-        On the half it is also timed with probabilities, if it is to have any.
+        On the half it is also timed with probabilities or intervals, if it is to have any.
         """
-        calibrated = machine.get_params().get("probability") is True
-        plain = clone(machine).set_params(**{"probability": False} if calibrated else {})
+        plain = without_extra(machine)
         half = self._seconds(plain, m // 2, limit)
         if half is None:
             return
@@ -195,8 +226,8 @@ class Explorer:
         if cost.at(m) < limit and (whole := self._seconds(plain, m, limit)) is not None:
             cost = cost.then(m, whole)
         self.costs[kernel] = cost
-        if calibrated and (with_them := self._seconds(machine, m // 2, limit)) is not None:
-            self.calibration[kernel] = max(with_them / max(half, 1e-9), 1.0)
+        if extra_of(machine) and (longer := self._seconds(machine, m // 2, limit)) is not None:
+            self.calibration[kernel] = max(longer / max(half, 1e-9), 1.0)
 
     def _seconds(self, machine: Any, m: int, limit: float) -> float | None:
         """Time of a fit on m samples; None if they are all of one class."""
@@ -214,6 +245,18 @@ class Explorer:
         return 2 * seconds if early else seconds  # nobody knows how long it would have taken
 
 
+def extra_of(machine: Any) -> str | None:
+    """The parameter that makes a machine learn probabilities or intervals, if it is set."""
+    given = machine.get_params()
+    return next((name for name in ("probability", "interval") if given.get(name)), None)
+
+
+def without_extra(machine: Any) -> Any:
+    """The machine without probabilities and intervals."""
+    extra = extra_of(machine)
+    return clone(machine).set_params(**{} if extra is None else {extra: False})
+
+
 @contextmanager
 def quietly() -> Iterator[None]:
     """Without warnings: the report says in the end what matters."""
@@ -222,11 +265,11 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def _product(grid: Grid) -> Iterator[Parameters]:
+def product(grid: Grid) -> list[Parameters]:
     """Every combination of the values of a grid."""
     names = list(grid)
-    for values in np.array(np.meshgrid(*grid.values())).reshape(len(names), -1).T:
-        yield {name: float(value) for name, value in zip(names, values, strict=True)}
+    every = np.array(np.meshgrid(*grid.values())).reshape(len(names), -1).T
+    return [dict(zip(names, map(float, values), strict=True)) for values in every]
 
 
 def spelled(parameters: Parameters) -> str:

@@ -20,14 +20,19 @@ AT_LEAST = 2
 """Samples of each stratum that come first."""
 
 
+Folds = Sequence[tuple[Integers, Integers]]
+
+
 class Samples(NamedTuple):
     """Prepared samples with their folds, and an order whose beginnings are subsamples."""
 
     X: Any
     y: NDArray[Any]
     weight: Floats | None
-    folds: Sequence[tuple[Integers, Integers]]
+    folds: Folds
     order: Integers
+    others: Sequence[Folds] = ()
+    """Other partitions into folds."""
 
     @property
     def size(self) -> int:
@@ -41,22 +46,27 @@ class Samples(NamedTuple):
         rows = np.sort(self.order[:m])
         place = np.full(self.size, -1)
         place[rows] = np.arange(m)
-        folds = [(_inside(place, train), _inside(place, test)) for train, test in self.folds]
-        folds = [(train, test) for train, test in folds if len(train) and len(test)]
+        folds, *others = (_inside(place, folds) for folds in (self.folds, *self.others))
         weight = None if self.weight is None else self.weight[rows]
-        return Samples(rows_of(self.X, rows), self.y[rows], weight, folds, np.arange(m))
+        return Samples(rows_of(self.X, rows), self.y[rows], weight, folds, np.arange(m), others)
 
 
-def _inside(place: Integers, rows: Integers) -> Integers:
-    found: Integers = place[rows][place[rows] >= 0]
-    return found
+def _inside(place: Integers, folds: Folds) -> Folds:
+    """The folds in the numbers of a subsample; place is -1 outside."""
+    inside = [[place[rows][place[rows] >= 0] for rows in fold] for fold in folds]
+    return [(train, test) for train, test in inside if len(train) and len(test)]
+
+
+def is_count(cv: Any) -> bool:
+    """Whether cv is a number of folds, so that the samples can be split in other ways, too."""
+    return cv is None or isinstance(cv, int)
 
 
 def folds_of(
-    cv: Any, X: Any, y: NDArray[Any], groups: Any, classifier: bool, random: np.random.RandomState
-) -> list[tuple[Integers, Integers]]:
+    cv: Any, y: NDArray[Any], groups: Any, classifier: bool, random: np.random.RandomState
+) -> Folds:
     """The folds; a number of them is shuffled, and stratified for classes."""
-    if cv is None or isinstance(cv, int):
+    if is_count(cv):
         count = 5 if cv is None else cv
         if classifier:  # as many as the most frequent class has samples
             greatest = int(np.unique(y, return_counts=True)[1].max())
@@ -75,7 +85,7 @@ def folds_of(
 
 def nested_order(
     y: NDArray[Any],
-    folds: Sequence[tuple[Integers, Integers]],
+    folds: Folds,
     classifier: bool,
     random: np.random.RandomState,
 ) -> Integers:

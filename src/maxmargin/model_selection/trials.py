@@ -1,11 +1,12 @@
 """Candidates that were cross-validated, how sure their scores are, and what a fit costs.
 
-With scores s_1 ... s_k of k folds and share r = test / training samples of a fold, the standard
-error of their mean is (Nadeau and Bengio 2003)
+The samples are split into k folds, once or several times. With N scores s_i of all these folds, and
+1 / (k - 1) test samples for each training sample, the standard error of their mean is (Nadeau and
+Bengio 2003)
 
-    se = sd(s) sqrt(1/k + r)
+    se = sd(s) sqrt(1/N + 1/(k - 1))
 
-The training sets of the folds overlap, so the usual sd(s) / sqrt(k) is too small. The score of the
+The training sets of the folds overlap, so the usual sd(s) / sqrt(N) is too small. The score of the
 best of many candidates is optimistic; Tibshirani and Tibshirani (2009) estimate by how much:
 
     optimism = mean over folds of (best score of any candidate in the fold - score of the chosen)
@@ -36,11 +37,18 @@ class Trial(NamedTuple):
     parameters: Parameters
     samples: int
     scores: tuple[float, ...]
-    """One for each fold; NaN where it was not done."""
+    """One for each fold, partition by partition; NaN where it was not done."""
     seconds: float = 0.0
     """Mean time of a fit and its score."""
     certified: bool = True
     """Whether all fits converged."""
+    partitions: int = 1
+    """How often the samples were split into folds."""
+
+    @property
+    def folds(self) -> int:
+        """Folds of one partition."""
+        return len(self.scores) // self.partitions
 
     @property
     def done(self) -> int:
@@ -55,16 +63,25 @@ class Trial(NamedTuple):
     @property
     def error(self) -> float:
         """Standard error of the mean; NaN with fewer than two folds."""
-        return standard_error(np.asarray(self.scores))
+        return standard_error(np.asarray(self.scores), self.partitions)
+
+    def joined(self, other: "Trial") -> "Trial":
+        """The same candidate with the scores of another partition, too."""
+        return self._replace(
+            scores=self.scores + other.scores,
+            certified=self.certified and other.certified,
+            partitions=self.partitions + other.partitions,
+        )
 
 
-def standard_error(scores: Floats) -> float:
+def standard_error(scores: Floats, partitions: int = 1) -> float:
     """Nadeau and Bengio's standard error of the mean of the folds' scores."""
     known = scores[np.isfinite(scores)]
-    k = len(known)
-    if k < 2:
+    count = len(known)
+    folds = count / partitions
+    if folds < 2:
         return float("nan")
-    return float(np.std(known, ddof=1) * np.sqrt(1 / k + 1 / (k - 1)))
+    return float(np.std(known, ddof=1) * np.sqrt(1 / count + 1 / (folds - 1)))
 
 
 def interval(trial: Trial, confidence: float = 0.95) -> tuple[float, float]:
@@ -74,11 +91,13 @@ def interval(trial: Trial, confidence: float = 0.95) -> tuple[float, float]:
 
 
 def difference(a: Trial, b: Trial) -> tuple[float, float]:
-    """Mean of a minus mean of b, and its standard error, fold by fold where the folds are equal."""
-    if a.samples == b.samples and len(a.scores) == len(b.scores):
-        each = np.asarray(a.scores) - np.asarray(b.scores)
+    """Mean of a minus mean of b, and its standard error, fold by fold where both have the folds."""
+    if a.samples == b.samples and a.folds == b.folds:
+        partitions = min(a.partitions, b.partitions)
+        both = slice(a.folds * partitions)
+        each = np.asarray(a.scores[both]) - np.asarray(b.scores[both])
         if np.isfinite(each).sum() >= 2:
-            return float(np.nanmean(each)), standard_error(each)
+            return float(np.nanmean(each)), standard_error(each, partitions)
     return a.mean - b.mean, float(np.hypot(a.error, b.error))
 
 
@@ -95,32 +114,29 @@ def best(trials: Sequence[Trial]) -> Trial | None:
     return max(usable, key=lambda one: (one.mean, *(-v for _, v in sorted(one.parameters.items()))))
 
 
-def smoothest(trials: Sequence[Trial], noise: float = 0.5) -> Trial | None:
-    """The trial with the least C of those that are within some standard errors of the best."""
+def finalists(trials: Sequence[Trial], most: int) -> list[Trial]:
+    """The trials within two standard errors of the best, with as many samples and folds; at most
+    some, the best first."""
     chosen = best(trials)
     if chosen is None:
-        return None
-    close = [chosen]
+        return []
+    found = []
     for one in trials:
         if (one.samples, one.done) == (chosen.samples, chosen.done):
             gap, error = difference(chosen, one)
-            if np.isfinite(error) and gap <= noise * error:
-                close.append(one)
-    return min(close, key=lambda one: (one.parameters["C"], -one.mean))
+            if one is chosen or (np.isfinite(error) and gap <= 2 * error):
+                found.append(one)
+    return sorted(found, key=lambda one: (-one.mean, one is not chosen))[:most]
 
 
 def optimism(trials: Sequence[Trial], chosen: Trial) -> float:
-    """Tibshirani and Tibshirani's estimate, from the trials on the same folds as the chosen."""
-    table = np.array(
-        [
-            one.scores
-            for one in trials
-            if one.samples == chosen.samples and one.done == len(chosen.scores)
-        ]
-    )
+    """Tibshirani and Tibshirani's estimate, from the first partition, which all trials have."""
+    k = chosen.folds
+    same = [one.scores[:k] for one in trials if one.samples == chosen.samples and one.folds == k]
+    table = np.array([scores for scores in same if np.isfinite(scores).all()])
     if len(table) < 2:
         return 0.0
-    return float(np.mean(table.max(axis=0) - np.asarray(chosen.scores)))
+    return float(np.mean(table.max(axis=0) - np.asarray(chosen.scores[:k])))
 
 
 def on_edge(trials: Sequence[Trial], chosen: Trial, name: str) -> int:
