@@ -137,12 +137,17 @@ def test_the_model_is_that_of_its_parameters():
 
 
 def test_linear_wins_where_the_scores_do_not_tell_the_kernels_apart():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 3))
-    y = X @ [1.0, -2.0, 0.5] + random.normal(size=200) > 0
-    model = QuickSVC().fit(X, y)
-    assert model.best_params_["kernel"] == "linear"
-    assert any("simpler" in line for line in model.report_.sections()["Choice"])
+    """A gain of one standard error is luck now and then."""
+    linear = []
+    for seed in range(5):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(200, 3))
+        y = X @ [1.0, -2.0, 0.5] + random.normal(size=200) > 0
+        model = QuickSVC().fit(X, y)
+        linear.append(model.best_params_["kernel"] == "linear")
+        simpler = any("simpler" in line for line in model.report_.sections()["Choice"])
+        assert simpler == linear[-1]
+    assert sum(linear) >= 3
     assert QuickSVC(kernel="rbf").fit(X, y).best_params_["kernel"] == "rbf"
 
 
@@ -174,37 +179,38 @@ def test_the_grid_grows_beyond_an_edge():
 
 
 def test_candidates_within_the_noise_are_scored_with_other_folds():
-    """An independent fit of every finalist on each partition."""
+    """An independent fit of every finalist, with ten folds in each round."""
     X, y = make_moons(200, noise=0.3, random_state=0)
     model = QuickSVC(kernel="rbf").fit(X, y)
     random, features = np.random.RandomState(0), model.best_estimator_[0].transform(X)
-    splits = [
-        fold
-        for _ in range(4)
-        for fold in StratifiedKFold(5, shuffle=True, random_state=random).split(X, y)
-    ]
-    trials = model.report_.trials
-    assert {one.partitions for one in trials} >= {1, 2, 4}
-    for one in trials:
-        folds = splits[: len(one.scores)]
+    search, *rounds = (
+        list(StratifiedKFold(k, shuffle=True, random_state=random).split(X, y))
+        for k in (5, 10, 10, 10)
+    )
+    report = model.report_
+    assert {one.partitions for one in report.finals} >= {1, 3}
+    splits = [fold for folds in rounds for fold in folds]
+    for one, folds in [(t, search) for t in report.trials] + [(t, splits) for t in report.finals]:
+        folds = folds[: len(one.scores)]
         scores = cross_val_score(SVC(**one.parameters), features, y, cv=folds)
-        np.testing.assert_allclose(one.scores, scores, atol=0.026)  # a vote on the boundary
-    last = [one for one in trials if one.partitions == 4]
+        np.testing.assert_allclose(one.scores, scores, atol=0.051)  # a vote on the boundary
+    last = [one for one in report.finals if one.partitions == 3]
     assert model.best_score_ == max(one.mean for one in last)
-    assert "4 partitions into 5 folds" in " ".join(str(model.report_).split())
+    assert "(3 times 10 folds)" in " ".join(str(report).split())
 
 
 def test_the_linear_rival_has_the_same_folds():
     X, y = make_moons(200, noise=0.3, random_state=0)
     report = QuickSVC().fit(X, y).report_
     assert report.rival.kernel == "linear"
-    assert report.rival.partitions == report.chosen.partitions > 1
+    assert report.rival.folds == report.chosen.folds == 10
+    assert report.rival.partitions == report.chosen.partitions == 3
 
 
 def test_a_users_folds_are_the_only_ones():
     X, y = make_moons(120, noise=0.3, random_state=0)
     report = QuickSVC(cv=StratifiedKFold(4)).fit(X, y).report_
-    assert {one.partitions for one in report.trials} == {1}
+    assert report.finals == ()
     assert not report.limited
 
 
@@ -214,6 +220,7 @@ class Noisy:
     def __init__(self, seed, quality):
         self.random, self.quality = np.random.default_rng(seed), quality
         self.samples, self.interrupted, self.left = SimpleNamespace(others=[0] * 3), False, 100.0
+        self.finals = []
         self.trials = [trial(0, C=C)._replace(scores=self._scores(C)) for C in quality]
 
     def _scores(self, C):
@@ -223,15 +230,15 @@ class Noisy:
         return self.trials
 
     def best(self, kernel):
-        return best(self.trials) if kernel == "rbf" else None
+        return best(self.finals or self.trials) if kernel == "rbf" else None
 
     def predicted_again(self, trials):
         return 60.0 if len(trials) > 2 else 1.0
 
-    def repeat(self, trials, limit):
+    def repeat(self, trials, k, limit):
         for one in trials:
             new = one._replace(scores=self._scores(one.parameters["C"]), partitions=1)
-            self.trials[self.trials.index(one)] = one.joined(new)
+            self.finals.append(one.joined(new) if k else new)
         return True
 
 
@@ -252,15 +259,17 @@ def test_a_round_that_is_too_long_has_fewer_candidates():
     finals = Finals(explorer)
     finals.run(50.0)
     assert finals.limited
-    assert sum(one.partitions > 1 for one in explorer.trials) == 2
+    assert {len(explorer.finals), max(one.partitions for one in explorer.finals)} == {6, 3}
 
 
 def test_a_round_that_does_not_end_counts_for_nothing(monkeypatch):
     X, y = make_moons(150, noise=0.3, random_state=0)
     again = Explorer.repeat
-    monkeypatch.setattr(Explorer, "repeat", lambda self, trials, limit: again(self, trials, 0.0))
+    monkeypatch.setattr(
+        Explorer, "repeat", lambda self, trials, k, limit: again(self, trials, k, 0)
+    )
     report = QuickSVC(kernel="rbf").fit(X, y).report_
-    assert {one.partitions for one in report.trials} == {1}
+    assert report.finals == ()
     assert report.limited
 
 
@@ -471,7 +480,7 @@ def test_the_report_says_what_was_done():
     assert low < trial.mean < high
     count = len(trial.scores)
     t = student.ppf(0.975, count - 1) * np.std(trial.scores, ddof=1)
-    t *= np.sqrt(1 / count + 1 / 4)
+    t *= np.sqrt(1 / count + 1 / (trial.folds - 1))
     assert high - trial.mean == pytest.approx(t)  # Nadeau and Bengio
     assert low < model.score(test, y_test) < high
 
@@ -543,12 +552,12 @@ def test_optimism_and_differences():
 
 
 def test_costs_are_extrapolated():
-    cost = Cost(1000, 1.0).then(2000, 2**2.5)
-    assert cost.exponent == pytest.approx(2.5)
-    assert cost.at(4000) == pytest.approx(32.0)
-    assert cost.within(32.0) == 4000
-    assert Cost(1000, 1.0).then(2000, 1.0).exponent == pytest.approx(1.4)
-    assert Cost(1000, 1.0).then(2000, 99.0).exponent == pytest.approx(2.5)
+    cost = Cost(1000, 1.0, 2.0).then(2000, 2**2.4)
+    assert cost.exponent == pytest.approx(2.2)  # the mean of what was assumed and measured
+    assert cost.at(4000) == pytest.approx(2**4.6)
+    assert cost.within(2**4.6) == pytest.approx(4000, abs=1)
+    assert Cost(1000, 1.0, 2.0).then(2000, 0.1).exponent == pytest.approx(1.5)
+    assert Cost(1000, 1.0, 2.0).then(2000, 99.0).exponent == pytest.approx(2.5)
 
 
 def test_bad_input():

@@ -144,10 +144,10 @@ class AutoMachine(QuickParameters):
         features, y = prepared.features(X), self._targets(y)
         check_consistent_length(features, y)
         random = check_random_state(0 if self.random_state is None else self.random_state)
-        count = self._plan.finals.partitions if is_count(self.cv) else 1
-        folds, *others = (
-            folds_of(self.cv, y, groups, self._classifier, random) for _ in range(count)
-        )
+        folds = folds_of(self.cv, y, groups, self._classifier, random)
+        finals = self._plan.finals
+        more, rounds = finals.folds * len(folds), finals.rounds if is_count(self.cv) else 0
+        others = [folds_of(more, y, None, self._classifier, random) for _ in range(rounds)]
         used = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
         samples = Samples(features, y, weight, folds, used, others).part(len(used))
         if not samples.folds:
@@ -213,6 +213,7 @@ class AutoMachine(QuickParameters):
             self._preparation.describe(),
             tuple(explorer.stages),
             tuple(explorer.trials),
+            tuple(explorer.finals),
             chosen,
             rival,
             n,

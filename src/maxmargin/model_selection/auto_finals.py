@@ -1,10 +1,11 @@
-"""The last rounds of AutoSVC: the best candidates on other partitions of the samples into folds.
+"""The last rounds of AutoSVC: the best candidates with other and more folds.
 
 The best of many scores is the best partly by luck: which samples share a fold moves each score, and
-near the best candidate the surface is flat. So candidates within two standard errors of the best
-are cross-validated again with other folds; each has the mean of all its scores. By successive
-halving (Jamieson and Talwalkar 2016) each round keeps the better half. A candidate that is better
-than all others by more needs no round.
+near the best candidate the surface is flat. And machines of a fold have fewer samples than the last
+fit, which likes a larger gamma. So candidates within two standard errors of the best are
+cross-validated again, with other folds and twice as many, and these scores alone decide. By
+successive halving (Jamieson and Talwalkar 2016) each round keeps the better half; a candidate has
+the mean of its rounds. One that beats all others by more than the noise needs no round.
 """
 
 from typing import NamedTuple
@@ -16,10 +17,12 @@ from maxmargin.model_selection.trials import Trial, difference, finalists
 class Settings(NamedTuple):
     """The sizes of the rounds (decision 24)."""
 
-    partitions: int = 4
-    """Greatest number of partitions into folds, the first included."""
+    rounds: int = 3
+    """Greatest number of rounds: partitions of the samples into folds."""
+    folds: int = 2
+    """How many times as many folds as in the search."""
     candidates: int = 8
-    """Greatest number of candidates of the first round; each round halves it."""
+    """Greatest number of candidates of the first round."""
     margin: float = 1.3
     """Predicted times are multiplied by this."""
 
@@ -36,19 +39,18 @@ class Finals:
         """Whether the time left out a round or a candidate."""
 
     def run(self, room: float) -> None:
-        """Rounds of RBF machines, then the same partitions for the best linear one, all within some
-        seconds."""
+        """Rounds of RBF machines, then of the best linear one, within some seconds."""
         explorer = self.explorer
         kept = explorer.left - room
-        partitions = 1 + len(explorer.samples.others)
-        most = self.settings.candidates
-        for _ in range(1, partitions):
-            trials = self._affordable(finalists(explorer.of("rbf"), most), explorer.left - kept)
-            if len(trials) < 2 or not self._worth(trials[0]):
+        trials = finalists(explorer.of("rbf"), self.settings.candidates)
+        if len(trials) < 2 or not self._worth(trials[0]):
+            return
+        for k in range(len(explorer.samples.others)):
+            trials = self._affordable(trials, explorer.left - kept)
+            if len(trials) < 2 or not self._again(trials, k, explorer.left - kept):
                 break
-            if not self._again(trials, explorer.left - kept):
-                return
-            most = max(len(trials) // 2, 2)
+            finals = [one for one in explorer.finals if one.kernel == "rbf"]
+            trials = finalists(finals, max(len(trials) // 2, 2))
         self._even(kept)
 
     def _worth(self, leader: Trial) -> bool:
@@ -68,19 +70,19 @@ class Finals:
             trials = trials[:-1]
         return trials
 
-    def _again(self, trials: list[Trial], room: float) -> bool:
-        """One round; False if it did not end."""
-        done = not self.explorer.interrupted and self.explorer.repeat(trials, room)
+    def _again(self, trials: list[Trial], k: int, room: float) -> bool:
+        """Round k; False if it did not end."""
+        done = not self.explorer.interrupted and self.explorer.repeat(trials, k, room)
         self.limited |= not done
         return done
 
     def _even(self, kept: float) -> None:
-        """Score the best linear machine on every partition that the best RBF machine has."""
+        """The rounds of the best RBF machine for the best linear one."""
         explorer = self.explorer
         rbf, linear = explorer.best("rbf"), explorer.best("linear")
-        if rbf is None or linear is None or linear.samples != rbf.samples:
+        if rbf not in explorer.finals or linear is None or linear.samples != rbf.samples:
             return
-        for _ in range(linear.partitions, rbf.partitions):
-            linear = explorer.best("linear")
-            if linear is None or not self._again([linear], explorer.left - kept):
+        for k in range(rbf.partitions):
+            if not self._again([linear], k, explorer.left - kept):
                 return
+            linear = explorer.finals[-1]

@@ -9,7 +9,7 @@
 3. Values between the best candidate and its neighbours; for a regression also of epsilon.
 4. Linear machines, with C near the best so far, on as many samples; on all, if the time does not
    suffice for an RBF machine on all.
-5. The candidates that cannot be told from the best, with other folds (auto_finals.py).
+5. The candidates that cannot be told from the best, with other and more folds (auto_finals.py).
 
 Before a stage begins, its time is predicted from those before; it gets what is left after the time
 of the last fit on all samples, which is predicted from fits on subsamples. With time for all of
@@ -62,6 +62,10 @@ class Settings(NamedTuple):
     probabilities are worth."""
     most_reserve: float = 0.5
     """Greatest share kept for it: if all samples take longer, it gets a subsample."""
+    stage: float = 0.85
+    """Share of the time for the search that a stage may take: its last step comes on top."""
+    timing: float = 0.1
+    """Share of the time left that a fit may take whose time is measured."""
     margin: float = 1.3
     """Predicted times are multiplied by this."""
 
@@ -176,7 +180,7 @@ class Plan:
         if explorer.interrupted or self._room() <= 0:
             self.limited = True
             return False
-        explorer.run(kernel, m, grid, share * self._room())
+        explorer.run(kernel, m, grid, self.settings.stage * share * self._room())
         for last in explorer.stages[-1:]:
             self.limited |= last.done < last.candidates and not explorer.errors
         return bool(explorer.of(kernel, m))
@@ -313,13 +317,13 @@ class Plan:
         return late
 
     def _measure(self, kernel: str, m: int) -> None:
-        """Time the last fit, with the best parameters so far, on m samples or half of all."""
+        """Time the last fit, with the best parameters so far, on half of m samples and more."""
         best, n = self.explorer.best(kernel), self.explorer.samples.size
         if best is None or self.explorer.interrupted:
             return
         machine = clone(self.final[kernel]).set_params(**best.parameters)
-        limit = 0.2 * max(self.explorer.left, 0.0)
-        self.explorer.measure(kernel, machine, min(m, max(n // 2, 1)), limit)
+        limit = self.settings.timing * max(self.explorer.left, 0.0)
+        self.explorer.measure(kernel, machine, max(min(m, n // 2) // 2, 1), limit)
 
 
 def distinct(values: list[float]) -> list[float]:

@@ -42,6 +42,8 @@ class AutoReport:
         The sets of candidates in the order of the search.
     trials : tuple of Trial
         Every candidate: kernel, parameters, samples, the score of each fold.
+    finals : tuple of Trial
+        The best of them with the other folds of the last rounds, which decided if there were any.
     chosen : Trial
         The candidate that was fitted.
     rival : Trial or None
@@ -68,6 +70,7 @@ class AutoReport:
     preparation: str
     stages: tuple[Stage, ...]
     trials: tuple[Trial, ...]
+    finals: tuple[Trial, ...]
     chosen: Trial
     rival: Trial | None
     n_samples: int
@@ -99,13 +102,13 @@ class AutoReport:
         }
 
     def _stages(self) -> list[str]:
-        found = [_stage(one) for one in self.stages if one.partition == 1]
-        for kernel, name in NAMES.items():
-            again = [one for one in self.stages if one.partition > 1 and one.kernel == kernel]
+        found = [_stage(one) for one in self.stages if not one.final]
+        for kernel in ("rbf", "linear"):
+            again = [one for one in self.stages if one.final and one.kernel == kernel]
             if again:
-                counts = ", ".join(str(one.candidates) for one in again)
+                counts = " + ".join(str(one.candidates) for one in again)
                 found.append(
-                    f"{name} kernel: the best with other folds ({counts} candidates) on "
+                    f"{NAMES[kernel]} kernel: the best again with other folds, {counts} of them on "
                     f"{again[0].samples:,} samples, {sum(one.seconds for one in again):.1f} s."
                 )
         return found
@@ -129,12 +132,18 @@ class AutoReport:
             found.append(_comparison(chosen, rival))
         for name in chosen.parameters:
             same = [one for one in self.trials if one.kernel == chosen.kernel]
-            if side := on_edge(same, chosen, name):
+            if side := on_edge(same, self._as_searched(), name):
                 found.append(
                     f"{name} lies on the edge of the values tried, of which it is the "
                     f"{'greatest' if side > 0 else 'least'}: values beyond it may be better."
                 )
         return found
+
+    def _as_searched(self) -> Trial:
+        """The chosen candidate with the folds of the search, which all candidates have."""
+        own = (self.chosen.kernel, self.chosen.samples, self.chosen.parameters)
+        found = [one for one in self.trials if (one.kernel, one.samples, one.parameters) == own]
+        return found[0] if found else self.chosen
 
     def _certainty(self) -> list[str]:
         chosen = self.chosen
@@ -149,7 +158,7 @@ class AutoReport:
             f"{low:.4f} to {min(high, _greatest(self.score_name)):.4f}."
         ]
         rivals = [one for one in self.trials if one.samples == chosen.samples]
-        gain = optimism(rivals, chosen)
+        gain = optimism(self.finals if chosen in self.finals else rivals, chosen)
         found.append(
             f"It was chosen from {len(rivals)} candidates and is thus optimistic, by about "
             f"{gain:.4f} (an estimate that tends to be too large). Only samples that the search "
@@ -227,9 +236,8 @@ def _stage(stage: Stage) -> str:
 
 def _folds(chosen: Trial) -> str:
     """How many folds a score comes from."""
-    if chosen.partitions == 1:
-        return f"{chosen.done} folds"
-    return f"{chosen.partitions} partitions into {chosen.folds} folds"
+    times = f"{chosen.partitions} times " if chosen.partitions > 1 else ""
+    return f"{times}{chosen.done // chosen.partitions} folds"
 
 
 def _comparison(chosen: Trial, rival: Trial) -> str:

@@ -31,6 +31,8 @@ AXES = {"C": "Cs", "gamma": "gammas", "epsilon": "epsilons"}
 """The parameters of the searches that hold the values of each parameter of a machine."""
 
 
+EXPONENT = {"linear": 1.3, "rbf": 1.8}
+"""The power of the samples with which the time of a fit grows, until it is measured."""
 SLACK = 0.03
 """Share of the time that is not planned."""
 
@@ -46,8 +48,8 @@ class Stage(NamedTuple):
     seconds: float
     work: float
     """Seconds of all its fits, added up."""
-    partition: int = 1
-    """Which partition of the samples into folds it used."""
+    final: int = 0
+    """The number of the last round that it is; 0 for the search before."""
 
 
 class Machine(NamedTuple):
@@ -73,6 +75,8 @@ class Explorer:
         self.samples, self.machines, self.monitor = samples, machines, monitor
         self.scoring, self.n_jobs, self.keep = scoring, n_jobs, keep
         self.trials: list[Trial] = []
+        self.finals: list[Trial] = []
+        """Those of the last rounds, with other folds."""
         self.stages: list[Stage] = []
         self.costs: dict[str, Cost] = {}
         """Of a fit without probabilities, by kernel."""
@@ -98,8 +102,8 @@ class Explorer:
         ]
 
     def best(self, kernel: str) -> Trial | None:
-        """The best trial of a kernel."""
-        return best(self.of(kernel))
+        """The best trial of a kernel; after the last rounds, of those that took part in them."""
+        return best([one for one in self.finals if one.kernel == kernel] or self.of(kernel))
 
     # ---- stages ----------------------------------------------------------------------------------
 
@@ -113,18 +117,22 @@ class Explorer:
             self.trials += trials
             self._note(kernel, m, trials, time.perf_counter() - began)
 
-    def repeat(self, trials: Sequence[Trial], limit: float) -> bool:
-        """Score trials on the next partition of their samples; False if that took too long."""
-        first, began = trials[0], time.perf_counter()
-        kernel, m, partition = first.kernel, first.samples, first.partitions
+    def repeat(self, trials: Sequence[Trial], k: int, limit: float) -> bool:
+        """Score trials with the k-th of the other partitions; False if that took too long.
+
+        For k > 0 the trials are those of the partition before, and their scores are kept.
+        """
+        kernel, m, began = trials[0].kernel, trials[0].samples, time.perf_counter()
         part = self.samples.part(m)
-        part = part._replace(folds=part.others[partition - 1])
+        part = part._replace(folds=part.others[k])
         found = self._scored(kernel, part, [one.parameters for one in trials], limit)
-        self._note(kernel, m, found, time.perf_counter() - began, partition + 1)
-        if len(found) < len(trials) or any(one.done < first.folds for one in found):
+        self._note(kernel, m, found, time.perf_counter() - began, k + 1)
+        if len(found) < len(trials) or any(one.done < len(part.folds) for one in found):
             return False
         for old, new in zip(trials, found, strict=True):
-            self.trials[self.trials.index(old)] = old.joined(new)
+            if k > 0:
+                self.finals.remove(old)
+            self.finals.append(old.joined(new) if k > 0 else new)
         return True
 
     def _scored(
@@ -163,13 +171,13 @@ class Explorer:
         return trials
 
     def _note(
-        self, kernel: str, m: int, trials: list[Trial], seconds: float, partition: int = 1
+        self, kernel: str, m: int, trials: list[Trial], seconds: float, final: int = 0
     ) -> None:
         """Keep what a stage took, and say what is best in it."""
         folds = max((len(one.scores) for one in trials), default=0)
         work = sum(one.seconds * one.done for one in trials)
         done = sum(one.done == folds for one in trials)
-        self.stages.append(Stage(kernel, m, len(trials), done, seconds, work, partition))
+        self.stages.append(Stage(kernel, m, len(trials), done, seconds, work, final))
         chosen = best(trials)
         if chosen is not None:
             self.monitor.say(
@@ -191,8 +199,8 @@ class Explorer:
         return float(work * self._efficiency("rbf", known) * (m / known) ** self.growth)
 
     def predicted_again(self, trials: Sequence[Trial]) -> float:
-        """Seconds that trials take on another partition."""
-        work = sum(one.seconds * one.folds for one in trials)
+        """Seconds that trials take on one of the other partitions."""
+        work = sum(one.seconds for one in trials) * len(self.samples.others[0])
         return work * self._efficiency(trials[0].kernel, trials[0].samples)
 
     def _efficiency(self, kernel: str, m: int) -> float:
@@ -214,20 +222,24 @@ class Explorer:
             self.growth = cost.then(sizes[-1], sum(large[key] for key in both)).exponent
 
     def measure(self, kernel: str, machine: Any, m: int, limit: float) -> None:
-        """Time the machine that is to be fitted last, on half of m samples and on m.
+        """Time the machine that is to be fitted last, on m samples and on twice as many, again and
+        again up to half of all, unless a fit would take more than twice the limit, which ends it.
 
-        On the half it is also timed with probabilities or intervals, if it is to have any.
+        On m samples it is also timed with probabilities or intervals, if it is to have any.
         """
-        plain = without_extra(machine)
-        half = self._seconds(plain, m // 2, limit)
-        if half is None:
+        plain, most = without_extra(machine), self.samples.size // 2
+        first = self._seconds(plain, m, limit)
+        if first is None:
             return
-        cost = Cost(m // 2, half, self.growth if kernel == "rbf" else 1.3)
-        if cost.at(m) < limit and (whole := self._seconds(plain, m, limit)) is not None:
-            cost = cost.then(m, whole)
+        cost = Cost(m, first, EXPONENT[kernel])
+        while cost.samples < most and cost.at(larger := min(2 * cost.samples, most)) <= 2 * limit:
+            seconds = self._seconds(plain, larger, limit)
+            if seconds is None:
+                break
+            cost = cost.then(larger, seconds)
         self.costs[kernel] = cost
-        if extra_of(machine) and (longer := self._seconds(machine, m // 2, limit)) is not None:
-            self.calibration[kernel] = max(longer / max(half, 1e-9), 1.0)
+        if extra_of(machine) and (longer := self._seconds(machine, m, limit)) is not None:
+            self.calibration[kernel] = max(longer / max(first, 1e-9), 1.0)
 
     def _seconds(self, machine: Any, m: int, limit: float) -> float | None:
         """Time of a fit on m samples; None if they are all of one class."""

@@ -130,7 +130,7 @@ def finalists(trials: Sequence[Trial], most: int) -> list[Trial]:
 
 
 def optimism(trials: Sequence[Trial], chosen: Trial) -> float:
-    """Tibshirani and Tibshirani's estimate, from the first partition, which all trials have."""
+    """Tibshirani and Tibshirani's estimate, from trials on the first folds of the chosen one."""
     k = chosen.folds
     same = [one.scores[:k] for one in trials if one.samples == chosen.samples and one.folds == k]
     table = np.array([scores for scores in same if np.isfinite(scores).all()])
@@ -160,6 +160,10 @@ def on_edge(trials: Sequence[Trial], chosen: Trial, name: str) -> int:
     return int(own == max(values)) - int(own == min(values))
 
 
+EXPONENTS = (1.0, 3.0)
+"""Measured exponents of a fit's time are kept between these."""
+
+
 class Cost(NamedTuple):
     """Time of a fit on some samples, and how it grows."""
 
@@ -179,11 +183,11 @@ class Cost(NamedTuple):
     def then(self, samples: int, seconds: float) -> "Cost":
         """The same with a second measurement, which tells the exponent.
 
-        Two measurements are noisy, so it stays near the one that was assumed.
+        Two measurements are noisy, so it is the mean of theirs and the one assumed.
         """
         if samples <= self.samples:
             return self
         growth = np.log(max(seconds, 1e-9) / max(self.seconds, 1e-9))
         measured = growth / np.log(samples / self.samples)
-        exponent = float(np.clip(measured, self.exponent - 0.8, self.exponent + 0.3))
-        return Cost(samples, seconds, exponent)
+        exponent = (self.exponent + np.clip(measured, *EXPONENTS)) / 2
+        return Cost(samples, seconds, float(exponent))
