@@ -15,7 +15,7 @@ from maxmargin.model_selection.discard import SETTINGS as together
 from maxmargin.model_selection.kernel_search import KernelSearch
 from maxmargin.model_selection.scaling import rows_of, scaler_of
 from maxmargin.model_selection.search import Data, Search
-from maxmargin.model_selection.shared import KernelStore, budget
+from maxmargin.model_selection.shared import KernelStore, budget, worth_storing
 from maxmargin.monitor import Monitor
 
 
@@ -62,15 +62,17 @@ class KernelSearchCV(SearchCV):
             )
 
     def _search_of(self, machine: Any, candidates: Any, data: Data, monitor: Monitor) -> Search:
-        return KernelSearch(machine, candidates, data, monitor, self._stores(machine, data))
+        memory = budget() if worth_storing(candidates) else 0.0
+        stores = self._stores(machine, data, memory)
+        return KernelSearch(machine, candidates, data, monitor, stores)
 
-    def _stores(self, machine: KernelMachine, data: Data) -> list[KernelStore]:
+    def _stores(self, machine: KernelMachine, data: Data, memory: float) -> list[KernelStore]:
         """The samples of each fold, prepared by its training samples if they are to be."""
         X, folds = data.X, data.folds
         kernels = 1 if self.discard is None else together.kernels
         if self.scale is None:
-            return [KernelStore(X, budget(), kernels=kernels)] * len(folds)
-        share, found = budget() / len(folds), []
+            return [KernelStore(X, memory, kernels=kernels)] * len(folds)
+        share, found = memory / len(folds), []
         for train, _ in folds:
             weight = None if data.weight is None else data.weight[train]
             y = None if data.y is None else data.y[train]

@@ -9,7 +9,7 @@ numbers.
 """
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, finalize
@@ -42,6 +42,9 @@ class Settings(NamedTuple):
     kernels: int = 2
     """Kernels, at most, whose values are expected to be in use at once: while the last folds of
     one are fitted, the next begins."""
+    few: int = 3
+    """With at most this many candidates of each kernel no values are stored: fits compute those
+    that they need, which are less than all (decision 21)."""
 
 
 SETTINGS = Settings()
@@ -112,6 +115,11 @@ class KernelStore:
 def budget() -> float:
     """Bytes that kernel values may take."""
     return SETTINGS.share * free_memory()
+
+
+def worth_storing(candidates: Sequence[dict[str, float]]) -> bool:
+    """Whether a kernel has enough candidates for its values to be stored."""
+    return max(Counter(one.get("gamma") for one in candidates).values()) > SETTINGS.few
 
 
 class Fold(NamedTuple):
