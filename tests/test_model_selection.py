@@ -62,7 +62,8 @@ def same_scores(search, X, y, grid, prefix="", fit=None, **options):
     return search, theirs
 
 
-C_GAMMA = {"C": [0.1, 3.0, 100.0], "gamma": [0.05, 0.5, 5.0]}
+C_GAMMA = {"C": [0.1, 3.0, 30.0, 100.0], "gamma": [0.05, 0.5, 5.0]}
+"""Enough values of C that kernel values are stored."""
 
 
 @pytest.mark.parametrize("n", [300, 1400], ids=["small", "large"])
@@ -230,7 +231,7 @@ def test_every_fold_is_certified(monkeypatch):
     monkeypatch.setattr(module.Search, "_note", watched)
     X, y = two_classes(1300)
     SVCCV(C_GAMMA["C"], C_GAMMA["gamma"], cv=3).fit(X, y)
-    assert len(seen) == 27
+    assert len(seen) == 36
     assert {one.status for one in seen} == {"optimal"}
 
 

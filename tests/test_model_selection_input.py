@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import needs
 from maxmargin import SVC, SVR, LinearSVCCV, OneClassSVM
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV, kernel_cv
 from test_model_selection import C_GAMMA, EXACT, regression, same_scores, two_classes
 
@@ -33,6 +34,16 @@ def test_without_memory_for_the_values_the_scores_are_the_same(monkeypatch, stor
     monkeypatch.undo()
     wanted = search.fit(store(X), y, **weight).cv_results_
     np.testing.assert_array_equal(found["mean_test_score"], wanted["mean_test_score"])
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_few_candidates_of_a_kernel_are_not_worth_its_values(monkeypatch, count):
+    stored, calls = KernelWorkspace.stored, []
+    monkeypatch.setattr(KernelWorkspace, "stored", lambda self: (calls.append(1), stored(self))[1])
+    grid = {"C": [0.1, 1.0, 10.0, 100.0][:count], "gamma": [0.1, 1.0]}
+    search = SVCCV(grid["C"], grid["gamma"], estimator=SVC(tol=EXACT))
+    same_scores(search, *two_classes(), grid)
+    assert bool(calls) == (count == 4)
 
 
 def halves(n):
