@@ -40,10 +40,13 @@ from maxmargin.workspace import Workspace
 
 
 class Settings(NamedTuple):
-    """Which problems are small."""
+    """Which problems are small, and what is stored."""
 
     small: int = 1024
     """Rows up to which a problem is solved to rounding, as one matrix in float64 (decision 5)."""
+    double: int = 8192
+    """Rows up to which float64 values of RBF kernels are stored, at most half a gigabyte; beyond
+    they are computed from distances when they are needed (decision 21)."""
 
 
 SETTINGS = Settings()
@@ -204,7 +207,7 @@ class KernelWorkspace(Workspace):
         """A new view."""
         kernel, X, listed = self.samples.kernel, self.samples.X, self.samples.listed
         own = rows if listed is None else listed[rows]
-        if isinstance(self.source, StoredSource | SingleSource):
+        if isinstance(self.source, SingleSource):
             return self.on(self.source.part(rows), Samples(kernel, X, own))
         native = self.source.source if isinstance(self.source, View) else self.source
         if isinstance(native, NativeSource):
@@ -253,7 +256,8 @@ class KernelWorkspace(Workspace):
         if D is None or not _needs_distances(source):
             return source.block(None, None, np.float64)
         xp = source.backend.xp
-        K: Matrix = xp.exp(xp.multiply(D, -source.kernel.gamma))
+        K: Matrix = xp.multiply(D, -source.kernel.gamma)
+        xp.exp(K, out=K)
         return K
 
     def keep_views(self) -> None:
@@ -276,11 +280,12 @@ class KernelWorkspace(Workspace):
         source, D = self.source, self.kept.distances
         if not isinstance(source, NativeSource):
             return self
-        if D is not None and _needs_distances(source):
-            return self.on(SingleSource.of(DistancesSource(source, D), memory))
-        if source.cheap:
-            return self.on(SingleSource.of(source, memory))
-        return self.on(StoredSource.of(source, self._all_values()))
+        double: NativeSource | DistancesSource | StoredSource = source
+        if D is not None and _needs_distances(source) and source.n_rows > SETTINGS.double:
+            double = DistancesSource(source, D)
+        elif not source.cheap or (D is not None and _needs_distances(source)):
+            double = StoredSource(source, self._all_values())
+        return self.on(SingleSource.of(double, memory))
 
     def product_of(self, coef: Floats) -> Floats | None:
         """K coef if coef is a multiple of the last solution, up to rounding; None otherwise."""

@@ -1,8 +1,8 @@
 """Kernel values kept in memory in float32, for many problems on parts of the samples.
 
-Pair steps read float32 values again and again. Float64 values are needed seldom. Where computing
-them costs little more than reading them, from stored distances or from few numbers a sample, they
-are not kept.
+Pair steps read float32 values again and again, so a part, such as the training set of a fold, has
+its own. Float64 values are needed seldom: they are those of all samples, which are stored
+(stored.py) or computed, from stored distances (distances.py) or from few numbers a sample.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.kernel.sources.base import Scratch, Source
 from maxmargin.kernel.sources.distances import DistancesSource
 from maxmargin.kernel.sources.native import NativeSource
+from maxmargin.kernel.sources.stored import StoredSource
 
 
 class SingleSource(Source):
@@ -22,7 +23,7 @@ class SingleSource(Source):
 
     def __init__(
         self,
-        source: NativeSource | DistancesSource,
+        source: NativeSource | DistancesSource | StoredSource,
         values: Matrix,
         rows: Integers | None = None,
     ) -> None:
@@ -32,7 +33,7 @@ class SingleSource(Source):
 
     @classmethod
     def of(
-        cls, source: NativeSource | DistancesSource, memory: Matrix | None = None
+        cls, source: NativeSource | DistancesSource | StoredSource, memory: Matrix | None = None
     ) -> "SingleSource":
         """All values of a source, in the memory if it is given."""
         if memory is None:
