@@ -106,9 +106,10 @@ class AutoReport:
         for kernel in ("rbf", "linear"):
             again = [one for one in self.stages if one.final and one.kernel == kernel]
             if again:
-                counts = " + ".join(str(one.candidates) for one in again)
+                counts = ", ".join(str(one.candidates) for one in again)
+                several = f" {counts}" if again[0].candidates > 1 else ""
                 found.append(
-                    f"{NAMES[kernel]} kernel: the best again with other folds, {counts} of them on "
+                    f"{NAMES[kernel]} kernel: the best{several} again with other folds on "
                     f"{again[0].samples:,} samples, {sum(one.seconds for one in again):.1f} s."
                 )
         return found
