@@ -39,7 +39,9 @@ def test_without_memory_for_the_values_the_scores_are_the_same(monkeypatch, stor
 @pytest.mark.parametrize("count", [3, 4])
 def test_few_candidates_of_a_kernel_are_not_worth_its_values(monkeypatch, count):
     stored, calls = KernelWorkspace.stored, []
-    monkeypatch.setattr(KernelWorkspace, "stored", lambda self: (calls.append(1), stored(self))[1])
+    monkeypatch.setattr(
+        KernelWorkspace, "stored", lambda self, *into: (calls.append(1), stored(self, *into))[1]
+    )
     grid = {"C": [0.1, 1.0, 10.0, 100.0][:count], "gamma": [0.1, 1.0]}
     search = SVCCV(grid["C"], grid["gamma"], estimator=SVC(tol=EXACT))
     same_scores(search, *two_classes(), grid)
