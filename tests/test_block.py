@@ -98,12 +98,14 @@ def test_the_worst_violators_are_active_whatever_the_draw():
 
 def test_so_many_are_active():
     class Cache:
-        def __init__(self, pointwise=False, complete=False, dtypes=(np.float32, np.float64)):
-            self.pointwise, self.complete, self.source = (
-                pointwise,
-                complete,
-                type("Source", (), {"dtypes": dtypes}),
-            )
+        def __init__(
+            self, pointwise=False, complete=False, dtypes=(np.float32, np.float64), whole=False
+        ):
+            self.pointwise, self.complete, self.dtype = pointwise, complete, dtypes[0]
+            self.source, self.whole = type("Source", (), {"dtypes": dtypes}), whole
+
+        def is_whole(self, rows):
+            return self.whole
 
     def asked(variables, free, **cache):
         problem = problems.c_svc(np.ones(variables), np.ones(variables))
@@ -113,7 +115,8 @@ def test_so_many_are_active():
     assert asked(9000, 10, pointwise=True) == 9000
     assert asked(4096, 10, complete=True) == 4096
     assert asked(4097, 10, complete=True) == 1536, "a matrix too large for one round"
-    assert asked(4097, 10, complete=True, dtypes=(np.float64,)) == 1536
+    assert asked(4097, 10, complete=True, whole=True) == 4097, "each variable has its stored row"
+    assert asked(4097, 10, complete=True, dtypes=(np.float64,), whole=True) == 1536
     assert asked(9000, 10, dtypes=(np.float64,)) == 512, "a user's function"
     assert asked(300, 10, dtypes=(np.float64,)) == 300
     assert asked(700, 10) == 700

@@ -170,7 +170,7 @@ def test_wide_tables_stay_sparse():
 def test_beginnings_of_the_order_are_stratified():
     random = np.random.RandomState(0)
     y = np.repeat([0, 1, 2], [700, 280, 20])
-    folds = folds_of(5, None, y, None, True, random)
+    folds = folds_of(5, y, None, True, random)
     samples = Samples(
         np.arange(1000)[:, None], y, None, folds, nested_order(y, folds, True, random)
     )

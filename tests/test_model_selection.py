@@ -218,6 +218,19 @@ def test_results_do_not_depend_on_the_number_of_jobs():
         np.testing.assert_array_equal(tables[0]["mean_test_score"], other["mean_test_score"])
 
 
+def test_small_fits_follow_each_other(monkeypatch):
+    from maxmargin.model_selection import search as module
+
+    asked, pool = [], module.ThreadPoolExecutor
+    monkeypatch.setattr(
+        module, "ThreadPoolExecutor", lambda jobs: (asked.append(jobs), pool(jobs))[1]
+    )
+    for samples in (768, 771):  # 512 and 514 train
+        X, y = two_classes(samples)
+        SVCCV([1.0], [0.1], cv=3, n_jobs=2).fit(X, y)
+    assert asked == [1, 2]
+
+
 def test_every_fold_is_certified(monkeypatch):
     from maxmargin.model_selection import search as module
 

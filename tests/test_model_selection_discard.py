@@ -9,6 +9,7 @@ from sklearn.metrics import get_scorer_names
 
 from maxmargin import SVC, LinearSVRCV
 from maxmargin.model_selection import SVCCV, SVRCV, OneClassSVMCV
+from maxmargin.model_selection import search as searches
 from maxmargin.model_selection.discard import AT_MOST_ONE, bound_of, hopeless, rounds
 from maxmargin.model_selection.kernel_search import KernelSearch
 from test_model_selection import EXACT, regression, two_classes
@@ -73,6 +74,7 @@ def test_safe_discard_chooses_what_a_full_search_chooses(scoring, refine):
 def test_results_do_not_depend_on_the_number_of_jobs(monkeypatch):
     X, y = load_iris(return_X_y=True)
     fits, fit = [], KernelSearch._fit
+    monkeypatch.setattr(searches, "SETTINGS", searches.Settings(alone=0))
     monkeypatch.setattr(
         KernelSearch, "_fit", lambda self, *rest: (fits.append(1), fit(self, *rest))[1]
     )

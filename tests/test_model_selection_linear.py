@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVC, LinearSVCCV, LinearSVR, LinearSVRCV
 from maxmargin.model_selection import SVCCV
+from maxmargin.model_selection import search as searches
 from maxmargin.model_selection.linear_search import LinearSearch
 from test_model_selection import regression, same_scores, two_classes
 
@@ -118,6 +119,7 @@ def test_one_convention_with_kernel_machines():
 
 
 def test_refining_resuming_and_jobs(monkeypatch):
+    monkeypatch.setattr(searches, "SETTINGS", searches.Settings(alone=0))
     X, y = regression(90)
     search = LinearSVRCV([0.1, 10.0], [0.1, 1.0], cv=3, refine=True, warm_start=True).fit(X, y)
     assert len(search.cv_results_["params"]) > 4

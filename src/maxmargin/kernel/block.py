@@ -321,6 +321,11 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         G = state.G
         violation = solution.violation(state.variables(G), state.backend)
         target = max(tol * state.unit(G), state.rounding(cache.dtype))
+        objective = state.objective_at(G)
+        if state.convex and not -objective <= ceiling:
+            # above a primal value: these rows, rounded, are not positive semidefinite
+            state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
+            return Status.STALLED
         if violation <= target:
             return None
         if monitor.wants_report():
@@ -328,11 +333,6 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         reason = monitor.stop(state.steps)
         if reason is not None:
             return reason
-        objective = state.objective_at(G)
-        if state.convex and not -objective <= ceiling:
-            # above a primal value: these rows, rounded, are not positive semidefinite
-            state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
-            return Status.STALLED
         falls = objective < best_objective - 1e-13 * abs(best_objective)
         idle = 1 if falls or violation < 0.99 * best_violation else idle + 1
         best_objective = min(best_objective, objective)

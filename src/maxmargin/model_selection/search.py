@@ -30,6 +30,16 @@ from maxmargin.model_selection.scoring import ONE, Scoring
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 
+
+class Settings(NamedTuple):
+    """How fits are shared out."""
+
+    alone: int = 512
+    """Training samples up to which fits run one after the other: most of their time is Python's,
+    which one thread at a time may use (decision 21)."""
+
+
+SETTINGS = Settings()
 Parameters = dict[str, float]
 Folds = Sequence[tuple[Integers, Integers]]
 
@@ -127,7 +137,9 @@ class Search(ABC):
         return sum((k, fold) not in self.done for k in self.discarded for fold in folds)
 
     def _run(self, todo: Sequence[Chain], jobs: int) -> None:
-        """Some chains side by side."""
+        """Some chains side by side, unless they are small."""
+        if max(len(train) for train, _ in self.data.folds) <= SETTINGS.alone:
+            jobs = 1
         total = len(self.candidates) * len(self.data.folds)
         config = get_config()  # of this thread, and the others have their own
 
