@@ -277,13 +277,14 @@ class KernelWorkspace(Workspace):
 
         Memory that is given holds the float32 values.
         """
-        source, D = self.source, self.kept.distances
+        source = self.source
         if not isinstance(source, NativeSource):
             return self
         double: NativeSource | DistancesSource | StoredSource = source
-        if D is not None and _needs_distances(source) and source.n_rows > SETTINGS.double:
+        D = self.kept.distances if _needs_distances(source) else None
+        if D is not None and source.n_rows > SETTINGS.double:
             double = DistancesSource(source, D)
-        elif not source.cheap or (D is not None and _needs_distances(source)):
+        elif D is not None or not source.cheap:
             double = StoredSource(source, self._all_values())
         return self.on(SingleSource.of(double, memory))
 

@@ -61,6 +61,12 @@ class ChosenModel:
         best = self.best_estimator_
         return best[-1] if isinstance(best, Pipeline) else best
 
+    def _answer(self, name: str, X: Any) -> Any:
+        """What a method of the model that answers says of the samples."""
+        check_is_fitted(self)
+        model, X = self._prepared(X)
+        return getattr(model, name)(X)
+
     @property
     def classes_(self) -> NDArray[Any]:
         """Class labels."""
@@ -86,9 +92,7 @@ class ChosenModel:
         -------
         y : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        model, X = self._prepared(X)
-        found: NDArray[Any] = model.predict(X)
+        found: NDArray[Any] = self._answer("predict", X)
         return found
 
     @available_if(chosen_has("decision_function"))  # type: ignore[untyped-decorator]
@@ -104,9 +108,7 @@ class ChosenModel:
         -------
         f : ndarray of shape (n_samples,) or (n_samples, n_functions)
         """
-        check_is_fitted(self)
-        model, X = self._prepared(X)
-        found: Floats = model.decision_function(X)
+        found: Floats = self._answer("decision_function", X)
         return found
 
     @available_if(chosen_has("predict_proba"))  # type: ignore[untyped-decorator]
@@ -122,9 +124,7 @@ class ChosenModel:
         -------
         p : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        model, X = self._prepared(X)
-        found: Floats = model.predict_proba(X)
+        found: Floats = self._answer("predict_proba", X)
         return found
 
     @available_if(chosen_has("predict_log_proba"))  # type: ignore[untyped-decorator]
@@ -140,9 +140,7 @@ class ChosenModel:
         -------
         p : ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        model, X = self._prepared(X)
-        found: Floats = model.predict_log_proba(X)
+        found: Floats = self._answer("predict_log_proba", X)
         return found
 
     @available_if(_chosen_is_regressor)  # type: ignore[untyped-decorator]

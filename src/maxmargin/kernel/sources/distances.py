@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
-from maxmargin.kernel.sources.base import Source
-from maxmargin.kernel.sources.native import NativeSource
+from maxmargin.kernel.sources.all_samples import AllSamplesSource
 
 
 class Settings(NamedTuple):
@@ -20,29 +19,14 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-class DistancesSource(Source):
-    """k(x, z) = exp(-gamma |x - z|^2) of all pairs of samples, of which D holds |x - z|^2."""
-
-    def __init__(self, source: NativeSource, D: Matrix) -> None:
-        self.source, self.backend, self.D = source, source.backend, D
-        self.n_rows, self.n_columns = D.shape
-        self.convex, self.value_error = source.convex, source.value_error
-
-    def by_differences(self, rows: Indices = None) -> Source | None:
-        return self.source.by_differences(rows)
-
-    def suspects(self, count: int, among: Indices = None) -> Integers:
-        return self.source.suspects(count, among)
+class DistancesSource(AllSamplesSource):
+    """k(x, z) = exp(-gamma |x - z|^2); the matrix holds |x - z|^2."""
 
     def _values(self, a: Integers, b: Integers, out: Matrix | None = None) -> Matrix:
         xp = self.backend.xp
-        found = self.backend.gather(self.D, a, b, out)
+        found = self.backend.gather(self.matrix, a, b, out)
         found *= -self.source.kernel.gamma
         return xp.exp(found, out=found)  # type: ignore[no-any-return]
-
-    def _numbers(self, index: Indices) -> Integers:
-        found: Integers = self.backend.xp.arange(self.n_rows) if index is None else index
-        return found
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         rows, columns = self._numbers(a), self._numbers(b)

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
+from maxmargin.kernel.sources.all_samples import AllSamplesSource
 from maxmargin.kernel.sources.base import Scratch, Source
-from maxmargin.kernel.sources.distances import DistancesSource
 from maxmargin.kernel.sources.native import NativeSource
-from maxmargin.kernel.sources.stored import StoredSource
 
 
 class SingleSource(Source):
@@ -23,7 +22,7 @@ class SingleSource(Source):
 
     def __init__(
         self,
-        source: NativeSource | DistancesSource | StoredSource,
+        source: NativeSource | AllSamplesSource,
         values: Matrix,
         rows: Integers | None = None,
     ) -> None:
@@ -33,7 +32,7 @@ class SingleSource(Source):
 
     @classmethod
     def of(
-        cls, source: NativeSource | DistancesSource | StoredSource, memory: Matrix | None = None
+        cls, source: NativeSource | AllSamplesSource, memory: Matrix | None = None
     ) -> "SingleSource":
         """All values of a source, in the memory if it is given."""
         if memory is None:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
-from maxmargin.kernel.sources.base import Source
-from maxmargin.kernel.sources.native import NativeSource
+from maxmargin.kernel.sources.all_samples import AllSamplesSource
 
 
 class Settings(NamedTuple):
@@ -20,33 +19,20 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-class StoredSource(Source):
-    """A source whose float64 values K are stored: 8 bytes each."""
-
-    def __init__(self, source: NativeSource, K: Matrix) -> None:
-        self.source, self.backend, self.K = source, source.backend, K
-        self.n_rows, self.n_columns = K.shape
-        self.convex, self.value_error = source.convex, source.value_error
-
-    def by_differences(self, rows: Indices = None) -> Source | None:
-        return self.source.by_differences(rows)
-
-    def suspects(self, count: int, among: Indices = None) -> Integers:
-        return self.source.suspects(count, among)
-
-    def _numbers(self, index: Indices) -> Integers:
-        found: Integers = self.backend.xp.arange(self.n_rows) if index is None else index
-        return found
+class StoredSource(AllSamplesSource):
+    """The matrix holds the values: 8 bytes each."""
 
     def block(self, a: Indices, b: Indices, dtype: DTypeLike) -> Matrix:
         if a is None and b is None:
-            return self.K.astype(dtype, copy=False)
-        found = self.backend.gather(self.K, self._numbers(a), self._numbers(b))
+            return self.matrix.astype(dtype, copy=False)
+        found = self.backend.gather(self.matrix, self._numbers(a), self._numbers(b))
         return found.astype(dtype, copy=False)
 
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
-        if out.dtype == np.float64:
-            self.backend.gather(self.K, self._numbers(a), self._numbers(b), out)
+        if a is None and b is None:
+            out[...] = self.matrix
+        elif out.dtype == np.float64:
+            self.backend.gather(self.matrix, self._numbers(a), self._numbers(b), out)
         else:
             super().fill_block(a, b, out)
 
@@ -61,7 +47,7 @@ class StoredSource(Source):
     def _add_rows(self, rows: Integers, coef: Floats, columns: Integers, out: Floats) -> None:
         """From the rows of the coefficients."""
         total = self.backend.xp.zeros(self.n_columns)
-        self.backend.update_gradient(self.K, rows, coef, total)
+        self.backend.update_gradient(self.matrix, rows, coef, total)
         out += total[columns]
 
     def _add_dots(self, rows: Integers, coef: Floats, columns: Integers, out: Floats) -> None:
@@ -71,4 +57,4 @@ class StoredSource(Source):
         step = max(1, SETTINGS.entries // max(1, self.n_rows))
         for begin in range(0, len(columns), step):
             some = slice(begin, begin + step)
-            out[some] += xp.einsum("ij,j->i", self.K[columns[some]], weight)
+            out[some] += xp.einsum("ij,j->i", self.matrix[columns[some]], weight)
