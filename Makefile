@@ -1,6 +1,7 @@
 # make run | test | check | format: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
+# make lab | check-lab: the page of the lab, and the linters of its sources.
 # make gallery | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +10,7 @@ CPP := $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
 SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: downstream run test check format fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: downstream run test check lab check-lab format fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
@@ -27,6 +28,20 @@ check: .venv/for-check
 # Python and C++ in the form that `make check` asks for.
 format: .venv/for-check
 	$(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP)
+
+# The page of the lab, src/maxmargin/lab/index.html: see lab/README.md.
+lab: lab/node_modules/.package-lock.json
+	node lab/build.mjs
+
+check-lab: lab/node_modules/.package-lock.json lab/build/core.wasm
+	cd lab && npm run --silent check
+
+lab/build/core.wasm: lab/core/lab.cpp lab/core/build.sh $(wildcard src/maxmargin/core/*.h)
+	lab/core/build.sh
+
+lab/node_modules/.package-lock.json: lab/package-lock.json
+	cd lab && npm ci --silent --ignore-scripts
+	@touch $@
 
 # The figures of the lectures into docs/gallery/: see examples/gallery/build.py.
 gallery: .venv/for-textbook

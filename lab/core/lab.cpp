@@ -1,0 +1,67 @@
+// The solver's core for WebAssembly: the functions of src/maxmargin/core that the lab calls, behind
+// an interface of numbers and pointers. lab/src/svm/core.ts is the other side of it.
+//
+// Everything is in float64 and on one thread. Points are dense, row after row.
+#include "nested.h"
+#include "products.h"
+
+namespace maxmargin::MAXMARGIN_LEVEL {
+
+template bool kernel_block(const Kernel&, const Selection<double>&, const Selection<double>&,
+                           double*, const int64_t*, bool, int);
+template bool kernel_product(const Kernel&, const Selection<double>&, const double*, int64_t,
+                             const Selection<double>&, double*, int);
+
+namespace {
+
+class Rows {  // points with their squared norms
+ public:
+  Rows(const double* values, int n, int d) : squares(size_t(n)) {
+    points = {n, d, values, nullptr, nullptr, squares.data()};
+    norms(points, squares.data());
+  }
+  Selection<double> all() const { return {points, nullptr, points.n}; }
+
+ private:
+  std::vector<double> squares;
+  Points<double> points;
+};
+
+}  // namespace
+}  // namespace maxmargin::MAXMARGIN_LEVEL
+
+using namespace maxmargin;
+using namespace maxmargin::MAXMARGIN_LEVEL;
+
+extern "C" {
+
+// out[j][i] = k(A_j, B_i); false if a value is not finite.
+bool lab_kernel_block(int kind, double gamma, double coef0, int degree, int d, const double* A,
+                      int n_a, const double* B, int n_b, double* out) {
+  const Rows a(A, n_a, d), b(B, n_b, d);
+  return kernel_block({Kind(kind), gamma, coef0, degree}, a.all(), b.all(), out, nullptr,
+                      A == B && n_a == n_b, 1);
+}
+
+// out[c][i] += sum over j of coef[j][c] k(A_j, B_i); false if a kernel value is not finite.
+bool lab_kernel_product(int kind, double gamma, double coef0, int degree, int d, const double* A,
+                        int n_a, const double* coef, int columns, const double* B, int n_b,
+                        double* out) {
+  const Rows a(A, n_a, d), b(B, n_b, d);
+  return kernel_product({Kind(kind), gamma, coef0, degree}, a.all(), coef, columns, b.all(), out,
+                        1);
+}
+
+// Pair steps until the violation is at most tol; result = steps, violation, and whether negative
+// curvature and a step without a bound were met.
+void lab_pair_steps(int n, const double* K, double* G, double* b, const double* lower,
+                    const double* upper, const double* ridge, const int* begin, int groups,
+                    double tol, double max_steps, double* result) {
+  const std::vector<int64_t> begins(begin, begin + groups + 1);
+  const bool fixed[2] = {true, true};
+  const Block<double> block{n, K, G, b, lower, upper, ridge, begins.data(), fixed, groups};
+  const BlockResult found = pair_steps(block, tol, int64_t(max_steps));
+  result[0] = double(found.steps), result[1] = found.violation;
+  result[2] = found.negative, result[3] = found.unbounded;
+}
+}
