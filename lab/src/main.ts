@@ -1,11 +1,13 @@
 // The page: registers the views and routes the hash of the address to them.
 
-import * as svm from "./svm/fit";
+import "katex/dist/katex.css";
 import { Client } from "./svm/client";
+import * as svm from "./svm/fit";
+import { start } from "./ui/shell";
 import "./ui/style.css";
+import { playground } from "./playground/view";
 
 /** For the browser's console, and for tests: the solver without the views. */
 Object.assign(window, { lab: { ...svm, Client } });
 
-const root = document.getElementById("lab")!;
-root.textContent = "maxmargin lab";
+start(document.getElementById("lab")!, [playground]);
