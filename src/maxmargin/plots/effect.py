@@ -1,8 +1,8 @@
 """The effect of a parameter: the same data, a panel for each value.
 
-``003_45106687ae4c18ad.txt``, last page: as C grows, both the margin 1 / |w| and the sum of the
-slacks xi_i decrease, because the optimum trades one for the other. gamma is the inverse square of
-the RBF kernel's range: the larger it is, the more the boundary follows single points.
+"Soft Margin Revisited", last page: as C grows, both the margin 1 / |w| and the sum of the slacks
+xi_i decrease, because the optimum trades one for the other. gamma is the inverse square of the RBF
+kernel's range: the larger it is, the more the boundary follows single points.
 """
 
 from collections.abc import Sequence

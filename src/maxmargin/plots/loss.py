@@ -53,14 +53,15 @@ class LossDisplay(Display):
 
     @classmethod
     def of_classification(cls, ax: Any = None) -> "LossDisplay":
-        """The losses of two-class classification, as in ``000_aa3cb9f2e9a3f579.txt``."""
+        """The losses of two-class classification, as Milan Straka compares them."""
         return cls().plot(ax)
 
     @classmethod
     def of_regression(cls, ax: Any = None) -> "LossDisplay":
         """The losses of regression.
 
-        The epsilon-insensitive one is (32) of ``001_d8d37bb3c233b564.txt``.
+        The epsilon-insensitive one is (32) of "Support Vector Machines (SVM): Theory and
+        Algorithms".
         """
         return cls(OF_RESIDUAL, "residual $t - y(x)$", (-2.2, 2.2)).plot(ax)
 

@@ -1,11 +1,13 @@
 """The algorithms of the lectures as they are taught, each on a page of plain NumPy, with a trace.
 
+The docstrings cite the lectures by the keys of ``textbook.lectures``.
+
 Every function returns the model and a ``Trace``. Labels are -1 and +1; kernels are the functions of
 ``textbook.kernels``. These pages are written to be read. For real work, use the estimators of
 ``maxmargin``: the tests check that both reach the same optimum.
 """
 
-from maxmargin.textbook import kernels, losses
+from maxmargin.textbook import data, kernels, lectures, losses
 from maxmargin.textbook.animate import animate
 from maxmargin.textbook.coordinate_descent import coordinate_descent
 from maxmargin.textbook.dual_coordinate_descent import dual_coordinate_descent
@@ -16,6 +18,7 @@ from maxmargin.textbook.models import KernelModel, LinearModel, Model
 from maxmargin.textbook.multiclass import OneVersusOne, OneVersusRest, one_vs_one, one_vs_rest
 from maxmargin.textbook.nu_svc import nu_svc
 from maxmargin.textbook.one_class import one_class
+from maxmargin.textbook.pair import Pair
 from maxmargin.textbook.pegasos import kernel_pegasos, pegasos, pegasos_objective
 from maxmargin.textbook.primal_newton import primal_newton
 from maxmargin.textbook.primal_versus_dual import primal_versus_dual
@@ -33,17 +36,20 @@ __all__ = [
     "Model",
     "OneVersusOne",
     "OneVersusRest",
+    "Pair",
     "QuadraticProgram",
     "Step",
     "Trace",
     "animate",
     "coordinate_descent",
+    "data",
     "dual_coordinate_descent",
     "epsilon_svr",
     "hard_margin_qp",
     "kernel_pegasos",
     "kernels",
     "kkt_table",
+    "lectures",
     "linear_regression",
     "logistic_regression",
     "losses",

@@ -1,6 +1,6 @@
 """Coordinate descent: minimise a function of several variables by one variable at a time.
 
-``000_aa3cb9f2e9a3f579.txt``, before the SMO algorithm:
+``straka``, before the SMO algorithm:
 
     loop until convergence
         for i in 1, ..., D:

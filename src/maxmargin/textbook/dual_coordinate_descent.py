@@ -1,6 +1,6 @@
 """Dual coordinate descent for the linear soft margin without a bias.
 
-Algorithm 12 of ``001_d8d37bb3c233b564.txt``, after Hsieh et al. (2008).
+Algorithm 12 of ``theory``, after Hsieh et al. (2008).
 
 Without b the constraint sum_i a_i y_i = 0 is gone and one multiplier can move alone (42):
 

@@ -1,17 +1,17 @@
 """Regression with a tube: errors up to epsilon cost nothing.
 
-``001_d8d37bb3c233b564.txt`` (32) to (35), and the end of ``000_aa3cb9f2e9a3f579.txt``.
+``theory`` (32) to (35), and the end of ``straka``.
 
     primal:  minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i (xi_i^- + xi_i^+)
              subject to   t_i - eps - xi_i^- <= y(x_i) <= t_i + eps + xi_i^+
     dual:    minimise over a^+, a^-   1/2 z'K z + eps sum_i (a_i^+ + a_i^-) - t'z,  z = a^+ - a^-
              subject to   sum_i z_i = 0,  0 <= a_i^+, a_i^- <= C
 
-and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, whose slack ``000`` calls
-xi^-, and a^- to points below. The lectures differ in sign: (34) of ``001`` has its alpha - alpha^*
-for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x); ``000`` agrees with this
-page. Stacking both gives a classification of 2 n points with labels s (35). Our [a^+; a^-] is the
-lecture's [alpha^*; alpha]:
+and y(x) = sum_i z_i k(x_i, x) + b. a^+ belongs to points above the tube, whose slack ``straka``
+calls xi^-, and a^- to points below. The lectures differ in sign: (34) of ``theory`` has its
+alpha - alpha^* for our a^- - a^+, so its model is sum_i (alpha_i^* - alpha_i) k(x_i, x); ``straka``
+agrees with this page. Stacking both gives a classification of 2 n points with labels s (35). Our
+[a^+; a^-] is the lecture's [alpha^*; alpha]:
 
     P = [[K, -K], [-K, K]],   q = [eps - t; eps + t]
     A = s' = [1 ... 1, -1 ... -1],   b = 0,   0 <= a <= C

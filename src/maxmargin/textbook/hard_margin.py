@@ -1,24 +1,24 @@
 """The hard margin: the plane that separates two classes with the widest margin.
 
-Primal (``001_d8d37bb3c233b564.txt`` (4), ``004_6d094d89e237d073.txt`` (7)):
+Primal (``theory`` (4), ``fan`` (7)):
 
     minimise over w, b   1/2 |w|^2     subject to   t_i (w'x_i + b) >= 1
 
 The margin, from the plane to the nearest point, is 1 / |w|; the gap between the classes is 2 / |w|.
-(``001`` prints 12 / |w|: the 1 is a slip.) Setting the derivatives of the Lagrangian to zero gives
-w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``001`` (15), ``004`` (18)):
+(``theory`` prints 12 / |w|: the 1 is a slip.) Setting the derivatives of the Lagrangian to zero
+gives w = sum_i a_i t_i x_i and sum_i a_i t_i = 0 and leaves the dual (``theory`` (15), ``fan``
+(18)):
 
     maximise over a >= 0   sum_i a_i - 1/2 sum_ij a_i a_j t_i t_j k(x_i, x_j)
     subject to             sum_i a_i t_i = 0
 
-As a quadratic program in standard form (``003_45106687ae4c18ad.txt``) with
-H_ij = t_i t_j k(x_i, x_j):
+As a quadratic program in standard form (``revisited``) with H_ij = t_i t_j k(x_i, x_j):
 
     P = H,  q = -1,  G = -I,  h = 0,  A = t',  b = 0
 
-This is the program of the soft margin without the upper bound C.
-``003`` writes 1/2 (a'H a - 1'a) where only the first term carries the half, and calls A a column:
-it is the row t'.
+This is the program of the soft margin without the upper bound C. ``revisited`` writes
+1/2 (a'H a - 1'a) where only the first term carries the half, and calls A a column: it is the row
+t'.
 """
 
 import numpy as np
@@ -69,12 +69,12 @@ def hard_margin_qp(
         raise ValueError(NOT_SEPARABLE)
     kept = dual_trace("hard margin QP", trace, X, t, kernel)
     if trace:
-        kept.keep(soft_margin_step(0, (), K, t, a, b, np.inf))
+        kept.keep(soft_margin_step(0, None, K, t, a, b, np.inf))
     return KernelModel(X, a * t, b, kernel), kept
 
 
 def bias_of_one(K: Array, t: Array, a: Array) -> float:
-    """b = t_i - sum_j a_j t_j k(x_j, x_i) of one support vector (``001``, after (15)).
+    """b = t_i - sum_j a_j t_j k(x_j, x_i) of one support vector (``theory``, after (15)).
 
     The one with the largest multiplier is taken.
     """
@@ -83,7 +83,7 @@ def bias_of_one(K: Array, t: Array, a: Array) -> float:
 
 
 def bias_of_all(K: Array, t: Array, a: Array) -> float:
-    """The mean of ``bias_of_one`` over all support vectors (``001``; ``004`` (24)).
+    """The mean of ``bias_of_one`` over all support vectors (``theory``; ``fan`` (24)).
 
     It is numerically more stable, and correct because all support vectors lie on the hard margin.
     """

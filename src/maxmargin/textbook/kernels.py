@@ -1,7 +1,7 @@
 """The lectures' kernels as functions of two sets of points; each returns the matrix of k(x, z).
 
-``004_6d094d89e237d073.txt`` (47) to (49) write them with a width sigma,
-``001_d8d37bb3c233b564.txt`` (26) with gamma = 1 / (2 sigma^2):
+``fan`` (47) to (49) write them with a width sigma,
+``theory`` (26) with gamma = 1 / (2 sigma^2):
 
     linear       x'z
     polynomial   (1 + x'z / sigma^2)^p

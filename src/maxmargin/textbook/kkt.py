@@ -1,7 +1,7 @@
 """The Karush-Kuhn-Tucker conditions of the soft margin, point by point.
 
-``004_6d094d89e237d073.txt`` (27) to (31) and "Solution interpretation";
-``002_31929ea02578cbe7.txt`` (6) to (8). With the margin m = t y(x):
+``fan`` (27) to (31) and "Solution interpretation";
+``boyd_graber`` (6) to (8). With the margin m = t y(x):
 
     a = 0        m >= 1    the point is outside the margin and could be left out
     0 < a < C    m  = 1    it lies on the margin, slack 0

@@ -1,6 +1,6 @@
 """The losses of the lectures, as functions of target and prediction.
 
-``000_aa3cb9f2e9a3f579.txt``, "Comparison of Linear and Logistic Regression and SVM".
+``straka``, "Comparison of Linear and Logistic Regression and SVM".
 
 | model | loss of a point | written in the margin m = t y, t = +-1 |
 |---|---|---|
@@ -8,12 +8,12 @@
 | logistic regression | -log sigma(t y) | log(1 + exp(-m)) |
 | softmax regression | -log softmax(y)_t | (for two classes with scores [y, 0] the logistic loss) |
 | SVM | max(0, 1 - t y) | max(0, 1 - m) |
-| SVM, squared (``003_45106687ae4c18ad.txt``) | max(0, 1 - t y)^2 | max(0, 1 - m)^2 |
+| SVM, squared (``revisited``) | max(0, 1 - t y)^2 | max(0, 1 - m)^2 |
 | SVM for regression | max(0, abs(t - y) - epsilon) | |
 | errors | 1 if t y < 0 | |
 
 Each adds 1/2 lambda |w|^2, or for the SVM multiplies the loss by C = 1 / lambda.
-``001_d8d37bb3c233b564.txt`` calls the hinge loss the epsilon-insensitive loss with epsilon = 0:
+``theory`` calls the hinge loss the epsilon-insensitive loss with epsilon = 0:
 that one is |t - y|, which equals the hinge loss only if t = +-1 and t y <= 1.
 """
 

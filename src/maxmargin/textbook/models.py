@@ -31,7 +31,7 @@ class Model(ABC):
     def predict(self, X: ArrayLike) -> Array:
         """The sign of y(x), -1 or +1, or y(x) itself for a regression.
 
-        A point on the boundary counts as +1 (``004`` takes -1).
+        A point on the boundary counts as +1 (``fan`` takes -1).
         """
         values = self.decision_function(X)
         return values if self.regression else np.where(values >= 0, 1.0, -1.0)
@@ -59,7 +59,7 @@ class LinearModel(Model):
 class KernelModel(Model):
     """y(x) = sum_i coef_i k(x_i, x) + b.
 
-    ``001_d8d37bb3c233b564.txt`` (27), ``004_6d094d89e237d073.txt`` (46).
+    ``theory`` (27), ``fan`` (46).
     """
 
     X: Array
@@ -86,7 +86,7 @@ class KernelModel(Model):
 
     @property
     def w(self) -> Array:
-        """w = sum_i a_i t_i x_i (``001`` (9), (44)); only for the linear kernel."""
+        """w = sum_i a_i t_i x_i (``theory`` (9), (44)); only for the linear kernel."""
         if self.kernel is not linear:
             raise AttributeError(
                 "w lies in the kernel's feature space; only kernel=linear has it as a vector. Use "

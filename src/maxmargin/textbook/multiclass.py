@@ -1,6 +1,6 @@
 """Several classes from machines for two.
 
-``000_aa3cb9f2e9a3f579.txt``, "Multiclass SVM"; ``004_6d094d89e237d073.txt``, "Multi-class SVM".
+``straka``, "Multiclass SVM"; ``fan``, "Multi-class SVM".
 
     one-versus-rest   K machines; the k-th separates class k from all others.
                       Predict argmax_k y_k(x).

@@ -1,4 +1,4 @@
-"""nu-SVC: a fraction of errors instead of their price. ``001_d8d37bb3c233b564.txt`` (28) and (29).
+"""nu-SVC: a fraction of errors instead of their price. ``theory`` (28) and (29).
 
     primal:  minimise over w, b, xi >= 0, rho >= 0   1/2 |w|^2 - nu rho + 1/n sum_i xi_i
              subject to   y_i (w'phi(x_i) + b) >= rho - xi_i

@@ -1,4 +1,4 @@
-"""The one-class SVM: the region that holds the data. ``001_d8d37bb3c233b564.txt`` (30) and (31).
+"""The one-class SVM: the region that holds the data. ``theory`` (30) and (31).
 
     primal:  minimise over w, xi >= 0, rho   1/2 |w|^2 - rho + 1/(nu n) sum_i xi_i
              subject to   w'phi(x_i) >= rho - xi_i

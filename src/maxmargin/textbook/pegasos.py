@@ -1,6 +1,6 @@
 """Pegasos: stochastic subgradient steps on the primal.
 
-Algorithms 10 and 11 of ``001_d8d37bb3c233b564.txt``. The objective is
+Algorithms 10 and 11 of ``theory``. The objective is
 
     P(w) = lambda/2 |w|^2 + 1/n sum_i max(0, 1 - y_i w'x_i)
 

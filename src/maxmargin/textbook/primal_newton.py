@@ -1,6 +1,6 @@
 """Newton's method on the primal with a kernel (Chapelle 2007).
 
-Section "Primal gradient methods" of ``001_d8d37bb3c233b564.txt``, (37) to (39).
+Section "Primal gradient methods" of ``theory``, (37) to (39).
 
 By the representer theorem y(x) = sum_j beta_j k(x_j, x) + b. With the squared hinge loss the primal
 is once differentiable:

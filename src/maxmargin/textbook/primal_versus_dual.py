@@ -1,6 +1,6 @@
 """Primal versus dual: the cost of training and using the same model in two ways.
 
-``000_aa3cb9f2e9a3f579.txt``, "Primal versus Dual Formulation", for N points with D features and a
+``straka``, "Primal versus Dual Formulation", for N points with D features and a
 map phi to F features:
 
 | | primal | dual |

@@ -1,6 +1,6 @@
 """The standard form of a quadratic program, solved by an off-the-shelf library.
 
-``003_45106687ae4c18ad.txt``, "Standard form of QP":
+``revisited``, "Standard form of QP":
 
     minimise  1/2 x'P x + q'x     subject to  G x <= h,  A x = b
 

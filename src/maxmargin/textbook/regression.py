@@ -1,6 +1,6 @@
 """Linear, logistic and softmax regression, for the comparison with the SVM.
 
-``000_aa3cb9f2e9a3f579.txt``, the table of losses; ``004_6d094d89e237d073.txt``, "SVM vs. Logistic
+``straka``, the table of losses; ``fan``, "SVM vs. Logistic
 regression". Each minimises
 
     sum_i loss(t_i, y(x_i)) + 1/2 lambda |w|^2          b is not penalised

@@ -1,6 +1,6 @@
 """Sequential minimal optimisation with a working set selection: algorithm 13 of the lecture.
 
-``001_d8d37bb3c233b564.txt``, with the two usual rules for choosing the pair.
+``theory``, with the two usual rules for choosing the pair.
 
 The pair i, j moves along d = t_i e_i - t_j e_j (46), which keeps sum_i a_i t_i: a <- a + rho d.
 With the gradient g = Q a - 1 of the dual written as a minimum (23), Q_ij = t_i t_j k_ij, the best
@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike
 from maxmargin.textbook.checks import Array, points
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
+from maxmargin.textbook.pair import Pair, snap, update_pair
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
@@ -79,7 +80,7 @@ def smo(
         )
     K = gram(kernel, X)
     a, g = np.zeros(len(t)), -np.ones(len(t))
-    pair: tuple[int, ...] = ()
+    pair: Pair | None = None
     kept = dual_trace(f"SMO, {selection}", trace, X, t, kernel)
     for iteration in range(max_iter + 1):
         v = -t * g
@@ -96,11 +97,13 @@ def smo(
         if selection == "second order":
             gain = np.where(low & (v < v[i]), (v[i] - v) ** 2 / curvature, -np.inf)
             j = int(np.argmax(gain))
+        if kept.due(iteration + 1):
+            # for the trace: E_k = b - v_k, and a_j + t_j (E_i - E_j) / curvature = a_j - t_j rho
+            pair = update_pair(i, j, K, t, a, float(0.5 * (v[i] + v[j])), C)
         rho = _clipped((v[i] - v[j]) / curvature[j], i, j, t, a, C)
-        a[i] = _snap(a[i] + t[i] * rho, C)
-        a[j] = _snap(a[j] - t[j] * rho, C)
+        new_i, new_j = a[i] + t[i] * rho, a[j] - t[j] * rho
+        a[i], a[j] = snap(new_i, a[i], a[j], C), snap(new_j, a[i], a[j], C)
         g += t * (K[i] - K[j]) * rho
-        pair = (i, j)
     if np.isinf(C) and v[i] - v[j] > tol:
         raise ValueError(
             f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual "
@@ -114,10 +117,3 @@ def _clipped(rho: float, i: int, j: int, t: Array, a: Array, C: float) -> float:
     room_i = C - a[i] if t[i] > 0 else a[i]
     room_j = a[j] if t[j] > 0 else C - a[j]
     return float(min(rho, room_i, room_j))
-
-
-def _snap(value: float, C: float) -> float:
-    """Move a multiplier that is within rounding of a bound onto it."""
-    if value < 1e-12 * min(C, 1.0):
-        return 0.0
-    return C if value > C * (1.0 - 1e-12) else float(value)

@@ -1,25 +1,24 @@
 """The soft margin: errors are allowed and paid for.
 
-Primal, with slacks xi_i (``000_aa3cb9f2e9a3f579.txt``; ``001_d8d37bb3c233b564.txt`` (17);
-``004_6d094d89e237d073.txt`` (26)):
+Primal, with slacks xi_i (``straka``; ``theory`` (17); ``fan`` (26)):
 
     minimise over w, b, xi >= 0   1/2 |w|^2 + C sum_i xi_i
     subject to                    t_i (w'x_i + b) >= 1 - xi_i
 
-Dual (``001`` (22), ``004`` (35)): that of the hard margin with 0 <= a_i <= C. In standard form
-(``003_45106687ae4c18ad.txt``)
+Dual (``theory`` (22), ``fan`` (35)): that of the hard margin with 0 <= a_i <= C. In standard form
+(``revisited``)
 
     P = H,  q = -1,  G = [-I; I],  h = [0; C],  A = t',  b = 0
 
-Slips of the lectures. ``001`` says that C = 0 gives the hard margin: C to infinity does, and C = 0
-ignores the data, as ``000`` says. ``003``'s slack page writes the slacks of all six points as if
-their labels were +1, and "= 1" where it means above 1. With the labels +, -, -, +, -, + its places
-are right. For every point
+Slips of the lectures. ``theory`` says that C = 0 gives the hard margin: C to infinity does, and
+C = 0 ignores the data, as ``straka`` says. The slack page of ``revisited`` writes the slacks of all
+six points as if their labels were +1, and "= 1" where it means above 1. With the labels +, -, -, +,
+-, + its places are right. For every point
 
     xi_i = max(0, 1 - t_i y(x_i)):
     0 outside the margin,  between 0 and 1 inside it,  1 on the boundary,  above 1 if misclassified.
 
-``004`` (43) to (45) are the hard margin with a kernel, where b may be the mean over all support
+``fan`` (43) to (45) are the hard margin with a kernel, where b may be the mean over all support
 vectors; with C only those with 0 < a_i < C lie on the margin, as in its (40).
 """
 
@@ -62,15 +61,17 @@ def soft_margin_qp(
     b = bias_of_free(K, t, a, C)
     kept = dual_trace("soft margin QP", trace, X, t, kernel)
     if trace:
-        kept.keep(soft_margin_step(0, (), K, t, a, b, C))
+        kept.keep(soft_margin_step(0, None, K, t, a, b, C))
     return KernelModel(X, a * t, b, kernel), kept
 
 
 def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
-    """The mean of t_j - sum_i a_i t_i k(x_i, x_j) over M = {j : 0 < a_j < C} (``004`` (40)).
+    """The weighted mean of t_j - sum_i a_i t_i k(x_i, x_j) over M = {j : 0 < a_j < C}.
 
-    If M is empty, every b between the bounds of the other points is optimal; the midpoint is
-    returned.
+    ``fan`` (40) has the plain mean. At the optimum all members agree, and so do both means. A
+    solver stops just before it, and a multiplier that is about to reach a bound then says least
+    about b: the weight of j is min(a_j, C - a_j). If M is empty, every b between the bounds of the
+    other points is optimal; the midpoint is returned.
     """
     return level(t - K @ (a * t), a, C, -t)
 
@@ -78,9 +79,10 @@ def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
 def bias_of_extremes(K: Array, t: Array, a: Array) -> float:
     """b = -(max over positive SV of w'x + min over negative SV of w'x) / 2.
 
-    ``003``, "Decision function". Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x of a
-    positive one lies on the margin if one of each class has 0 < a_i < C. If every support vector of
-    a class is at the bound C, the rule is only an approximation; ``bias_of_free`` is always right.
+    ``revisited``, "Decision function". Support vectors satisfy t_i y(x_i) <= 1, so the largest w'x
+    of a positive one lies on the margin if one of each class has 0 < a_i < C. If every support
+    vector of a class is at the bound C, the rule is only an approximation; ``bias_of_free`` is
+    always right.
     """
     projections = K @ (a * t)
     S = a > 0

@@ -7,8 +7,8 @@ For the soft margin with multipliers a, labels t and y(x_i) = sum_j a_j t_j k(x_
     dual       sum_i a_i - 1/2 |w|^2
     gap        primal - dual, zero exactly at the optimum
     violation  the largest breach of   a_i < C => t_i y(x_i) >= 1   and   a_i > 0 => t_i y(x_i) <= 1
-               (``000_aa3cb9f2e9a3f579.txt``, "Sequential Minimal Optimization Algorithm";
-               ``002_31929ea02578cbe7.txt`` (6) to (8))
+               (``straka``, "Sequential Minimal Optimization Algorithm";
+               ``boyd_graber`` (6) to (8))
 
 An algorithm keeps a step every ``trace`` iterations; ``trace=0`` keeps none and costs nothing.
 """
@@ -22,6 +22,7 @@ import numpy as np
 from maxmargin.textbook.checks import Array
 from maxmargin.textbook.kernels import Function
 from maxmargin.textbook.models import KernelModel, Model
+from maxmargin.textbook.pair import Pair
 
 
 class Step(NamedTuple):
@@ -37,11 +38,20 @@ class Step(NamedTuple):
     dual: float = np.nan
     """NaN for a method without a dual."""
     violation: float = np.nan
+    pair: Pair | None = None
+    """What the slide computes for the pair that moved; None for a method without pairs."""
 
     @property
     def gap(self) -> float:
         """primal - dual."""
         return self.primal - self.dual
+
+    def __str__(self) -> str:
+        numbers = {name: getattr(self, name) for name in ("primal", "dual", "gap", "violation")}
+        known = (f"{name} {value:.6g}" for name, value in numbers.items() if not np.isnan(value))
+        moved = f", moved {', '.join(map(str, self.chosen))}" if self.chosen else ""
+        head = f"step {self.iteration}{moved}: {', '.join((*known, f'b {self.b:.6g}'))}"
+        return head if self.pair is None else f"{head}\n{self.pair}"
 
 
 @dataclass
@@ -103,7 +113,7 @@ def dual_trace(name: str, every: int, X: Array, t: Array, kernel: Function) -> T
 
 
 def soft_margin_step(
-    iteration: int, chosen: tuple[int, ...], K: Array, t: Array, a: Array, b: float, C: float
+    iteration: int, pair: Pair | None, K: Array, t: Array, a: Array, b: float, C: float
 ) -> Step:
     """The state of a dual method for the soft margin: objectives and violation as above."""
     values = K @ (a * t) + b
@@ -112,7 +122,8 @@ def soft_margin_step(
     hinge = float(np.maximum(0.0, 1.0 - margins).sum())
     primal = 0.5 * squared_norm + (C * hinge if np.isfinite(C) else 0.0)
     dual, violation = float(a.sum()) - 0.5 * squared_norm, kkt_violation(a, margins, C)
-    return Step(iteration, chosen, a.copy(), b, primal, dual, violation)
+    chosen = () if pair is None else (pair.i, pair.j)
+    return Step(iteration, chosen, a.copy(), b, primal, dual, violation, pair)
 
 
 def kkt_violation(a: Array, margins: Array, C: float) -> float:
