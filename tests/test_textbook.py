@@ -91,9 +91,7 @@ def test_simplified_smo_approaches_the_optimum(data, kernel):
     X, y = DATA[data]()
     function, parameters = KERNELS[kernel]
     best = SVC(C=1.0, **parameters).fit(X, y).certificate_.primal
-    _, trace = textbook.simplified_smo(
-        X, y, C=1.0, kernel=function, tol=1e-4, trace=50
-    )
+    _, trace = textbook.simplified_smo(X, y, C=1.0, kernel=function, tol=1e-4, trace=50)
     assert_reaches(trace, best, 2e-3)
     assert np.all(np.diff(trace.column("dual")) >= -1e-12)  # every update raises the dual
 
