@@ -30,10 +30,10 @@ format: .venv/for-check
 	$(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP)
 
 # The page of the lab, src/maxmargin/lab/index.html: see lab/README.md.
-lab: lab/node_modules/.package-lock.json
+lab: lab/node_modules/.package-lock.json lab/build/core.wasm
 	node lab/build.mjs
 
-check-lab: lab/node_modules/.package-lock.json lab/build/core.wasm
+check-lab: lab/node_modules/.package-lock.json
 	cd lab && npm run --silent check
 
 lab/build/core.wasm: lab/core/lab.cpp lab/core/build.sh $(wildcard src/maxmargin/core/*.h)

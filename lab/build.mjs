@@ -1,10 +1,9 @@
 // lab/src, lab/core -> src/maxmargin/lab/index.html, one file that needs nothing else.
 //
-// The core is compiled by em++; the worker is bundled first and becomes a string of the page's
+// The core was compiled before (core/build.sh, by `make lab`). The worker is bundled first and becomes a string of the page's
 // script; style sheets, fonts and the WebAssembly module are inlined. The same sources give the
 // same bytes in any folder.
 
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -69,7 +68,6 @@ function page({ script, style }) {
   );
 }
 
-execFileSync(join(here, "core/build.sh"), { stdio: "inherit" });
 const html = page(await bundle());
 const size = Buffer.byteLength(html);
 if (size > LARGEST) throw new Error(`The page has ${size} bytes, more than ${LARGEST}.`);
