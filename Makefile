@@ -7,6 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
 CPP := $(wildcard src/maxmargin/core/*.cpp src/maxmargin/core/*.h)
+LAB_CPP := $(wildcard lab/core/*.cpp lab/core/*.h)
 SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
@@ -23,11 +24,11 @@ test: .venv/for-test
 
 check: .venv/for-check
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/clang-format --dry-run --Werror $(CPP) $(LAB_CPP)
 
 # Python and C++ in the form that `make check` asks for.
 format: .venv/for-check
-	$(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP)
+	$(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP) $(LAB_CPP)
 
 # The page of the lab, src/maxmargin/lab/index.html: see lab/README.md.
 lab: lab/node_modules/.package-lock.json lab/build/core.wasm
@@ -36,7 +37,7 @@ lab: lab/node_modules/.package-lock.json lab/build/core.wasm
 check-lab: lab/node_modules/.package-lock.json
 	cd lab && npm run --silent check
 
-lab/build/core.wasm: lab/core/lab.cpp lab/core/build.sh $(wildcard src/maxmargin/core/*.h)
+lab/build/core.wasm: lab/core/build.sh $(LAB_CPP) $(CPP)
 	lab/core/build.sh
 
 lab/node_modules/.package-lock.json: lab/package-lock.json

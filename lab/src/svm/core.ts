@@ -9,7 +9,9 @@ interface Exports {
   free(address: number): void;
   lab_kernel_block(...args: number[]): number;
   lab_kernel_product(...args: number[]): number;
+  lab_is_definite(n: number, K: number, shift: number): number;
   lab_pair_steps(...args: number[]): void;
+  lab_newton(...args: number[]): void;
 }
 
 let core: Exports | undefined;
@@ -28,8 +30,11 @@ export async function load(bytes: BufferSource): Promise<void> {
   core._initialize();
 }
 
-/** The numbers that lab.cpp knows the kernels by: those of core/types.h. */
-const KINDS = { linear: 0, poly: 1, rbf: 2, sigmoid: 3 } as const;
+/**
+ * The numbers of core/types.h. Distances of the RBF are sums of squared differences, which keeps
+ * all digits wherever the data lie.
+ */
+const KINDS = { linear: 0, poly: 1, sigmoid: 3, rbf: 7 } as const;
 
 function kernelArguments(kernel: Kernel): [number, number, number, number] {
   return [KINDS[kernel.kind], kernel.gamma, kernel.coef0, kernel.degree];
@@ -67,8 +72,13 @@ class Scratch {
   }
 }
 
-function call<T>(use: (core: Exports, scratch: Scratch) => T): T {
+function loaded(): Exports {
   if (!core) throw new Error("The core is not loaded: await ready() first.");
+  return core;
+}
+
+function call<T>(use: (core: Exports, scratch: Scratch) => T): T {
+  const core = loaded();
   const scratch = new Scratch(core);
   try {
     return use(core, scratch);
@@ -114,4 +124,76 @@ export function kernelProduct(
     if (!core.lab_kernel_product(...kind, d, a, n, c, columns, b, m, out)) return null;
     return Array.from({ length: columns }, (_, q) => scratch.doubles(out + 8 * q * m, m).slice());
   });
+}
+
+/** Whether a symmetric matrix is positive semidefinite, up to this shift of its diagonal. */
+export function isDefinite(K: Float64Array, n: number, shift: number): boolean {
+  return call((core, scratch) => core.lab_is_definite(n, scratch.put(K), shift) !== 0);
+}
+
+/** The variables of a problem, with bounds; those of group g are begin[g], ..., begin[g + 1] - 1. */
+export interface Box {
+  readonly lower: Float64Array;
+  readonly upper: Float64Array;
+  readonly begin: Int32Array;
+}
+
+/** A problem on its own matrix Q, in the memory of the module; `end` gives that back. */
+export class Tile {
+  private readonly scratch: Scratch;
+  private readonly core: Exports;
+  private readonly size: number;
+  private readonly addresses: readonly number[];
+  private readonly result: number;
+
+  constructor(Q: Float64Array, box: Box) {
+    this.core = loaded();
+    this.scratch = new Scratch(this.core);
+    this.size = box.lower.length;
+    const { scratch, size } = this;
+    this.addresses = [
+      size,
+      scratch.put(Q),
+      scratch.zeros(size),
+      scratch.zeros(size),
+      scratch.put(box.lower),
+      scratch.put(box.upper),
+      scratch.zeros(size), // no squared losses
+      scratch.put(box.begin),
+      box.begin.length - 1,
+    ];
+    this.result = scratch.zeros(4);
+  }
+  /** The gradient. It is a view of memory that may move: ask again after every step. */
+  get G(): Float64Array {
+    return this.scratch.doubles(this.addresses[2], this.size);
+  }
+  /** The variables; a view, too. */
+  get b(): Float64Array {
+    return this.scratch.doubles(this.addresses[3], this.size);
+  }
+
+  /** Pair steps until the violation is at most tol. */
+  pairSteps(
+    tol: number,
+    most: number,
+  ): { taken: number; violation: number; negative: boolean; unbounded: boolean } {
+    this.core.lab_pair_steps(...this.addresses, tol, most, this.result);
+    const [taken, violation, negative, unbounded] = this.scratch.doubles(this.result, 4);
+    return {
+      taken: taken!,
+      violation: violation!,
+      negative: negative !== 0,
+      unbounded: unbounded !== 0,
+    };
+  }
+  /** Newton steps and pair steps in turn, as far as float64 can; for convex problems. */
+  newton(tol: number, most: number): { taken: number; convex: boolean } {
+    this.core.lab_newton(...this.addresses, tol, most, this.result);
+    const [taken, convex] = this.scratch.doubles(this.result, 2);
+    return { taken: taken!, convex: convex !== 0 };
+  }
+  end(): void {
+    this.scratch.end();
+  }
 }

@@ -61,8 +61,11 @@ export interface Part {
   readonly margin?: number;
 }
 
-/** "stationary": the kernel is indefinite, so that nothing certifies a global optimum. */
-export type Status = "optimal" | "stationary" | "max_iter";
+/**
+ * "stationary": the kernel is indefinite, so that nothing certifies a global optimum; "stalled":
+ * float64 does not reach the tolerance; "max_iter": the solver took as many steps as it may.
+ */
+export type Status = "optimal" | "stationary" | "stalled" | "max_iter";
 
 export interface Fit {
   readonly spec: Spec;
