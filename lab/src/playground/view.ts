@@ -1,43 +1,168 @@
-// The playground: the frame of the page; the rest follows.
+// The playground: points, a machine, and what it finds, live.
 
-import { Plot } from "../ui/plot";
+import { toggle } from "../ui/controls";
+import { eachFrame, h } from "../ui/dom";
+import { glyphIcon } from "../ui/marks";
+import { openDialog } from "../ui/dialog";
 import type { View } from "../ui/view";
+import { Fitter } from "./fitter";
+import { handleKeys, HELP } from "./keys";
+import { dataPanel } from "./dataPanel";
+import { machinePanel } from "./panel";
+import { handlePointer } from "./pointer";
+import { resultsPanel, spoken } from "./results";
+import { Scene } from "./scene";
+import { copyCsv, pasteCsv, sharePanel } from "./share";
+import { fromParams, isRegression, toParams } from "./state";
+import { Store } from "./store";
+import { kktTable } from "./table";
+import { toolbar } from "./toolbar";
+import "./playground.css";
 
-export const playground: View = {
-  name: "play",
-  title: "Playground",
-  mount(root) {
-    const plot = new Plot({
-      label: "The plane",
-      x: [-1, 1],
-      y: [-1, 1],
-      equal: true,
-      layers: ["fill", "points"],
-      interactive: true,
-      xLabel: "x₁",
-      yLabel: "x₂",
-    });
-    const draw = () => {
-      const grid = plot.grid(80);
-      const f = Float64Array.from({ length: grid.points.length / 2 }, (_, i) => {
-        const [x, y] = [grid.points[2 * i], grid.points[2 * i + 1]];
-        return 0.5 - x * x - y * y;
-      });
-      plot.draw(
-        "fill",
-        plot.region(grid, f, 0, "region class-1"),
-        plot.contour(grid, f, 0, "boundary"),
-        plot.contour(grid, f, 0.2, "margin"),
-      );
-      plot.draw(
-        "points",
-        ...[0, 1, 2, 3, 4].map((k) => plot.glyph(0.2 * k - 0.4, 0, k)),
-        plot.ring(0, 0),
-      );
-    };
-    root.append(plot.element);
-    plot.onResize(draw);
-    draw();
-    return () => plot.close();
-  },
-};
+const REST = 300; // milliseconds without a change before the URL and the spoken result follow
+
+function mount(
+  root: HTMLElement,
+  params: URLSearchParams,
+  update: (params: URLSearchParams) => void,
+): () => void {
+  const store = new Store(fromParams(params));
+  const scene = new Scene(store);
+  const fitter = new Fitter(store, scene.plot);
+  const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  const toast = h("p", { class: "toast", role: "status", hidden: true });
+  const say = sayer(toast);
+  const help = () => openDialog("Keys and gestures", [helpTable()]);
+  const stage = h("section", { class: "stage", "aria-label": "Plot" });
+  stage.append(
+    toolbar(store),
+    h("div", { class: "plot-box" }, scene.plot.element, toast),
+    looks(store, help),
+  );
+  root.append(
+    h("h1", { class: "visually-hidden" }, "Playground"),
+    h(
+      "div",
+      { class: "column controls" },
+      machinePanel(store),
+      dataPanel(
+        store,
+        () => pasteCsv(store, say),
+        () => copyCsv(store, say),
+      ),
+    ),
+    stage,
+    h("div", { class: "column" }, resultsPanel(store), sharePanel(store, scene, say)),
+    kktTable(store),
+    live,
+  );
+
+  const drawFit = eachFrame(() => {
+    scene.drawFit();
+    scene.drawPoints();
+  });
+  const drawPoints = eachFrame(() => scene.drawPoints());
+  let rest: ReturnType<typeof setTimeout> | undefined;
+  const later = () => {
+    clearTimeout(rest);
+    rest = setTimeout(() => {
+      update(toParams(store.state));
+      const { solved, outcome } = store;
+      live.textContent = solved ? spoken(solved) : "message" in outcome ? outcome.message : "";
+      scene.plot.label = `${store.state.points.length} points. ${live.textContent}`;
+    }, REST);
+  };
+  store.on("state", () => {
+    scene.frame();
+    fitter.fit();
+    drawPoints();
+    later();
+  });
+  store.on("outcome", () => {
+    drawFit();
+    later();
+  });
+  store.on("editing", drawPoints);
+  scene.plot.onResize(() => {
+    fitter.fit();
+    drawFit();
+  });
+  handlePointer(store, scene);
+  const forgetKeys = handleKeys(store, scene, help, drawPoints);
+  scene.frame();
+  fitter.fit();
+  drawFit();
+  return () => {
+    clearTimeout(rest);
+    forgetKeys();
+    fitter.close();
+    scene.plot.close();
+  };
+}
+
+/** What is drawn, and the legend. */
+function looks(store: Store, help: () => void): HTMLElement {
+  const margins = toggle({
+    label: "Margins",
+    value: store.state.margins,
+    change: (value) => store.set({ ...store.state, margins: value }),
+  });
+  const slacks = toggle({
+    label: "Slacks",
+    value: store.state.slacks,
+    change: (value) => store.set({ ...store.state, slacks: value }),
+  });
+  const legend = h("p", { class: "legend" });
+  const item = (icon: Element, text: string) => h("span", {}, icon, text);
+  const sign = (className: string) => h("i", { class: `sign ${className}`, "aria-hidden": "true" });
+  const update = () => {
+    const { state } = store;
+    margins.set(state.margins);
+    slacks.set(state.slacks);
+    const one = isRegression(state.spec.machine) || state.spec.machine === "one-class";
+    const classes = one ? [] : [...new Set(state.points.map((p) => p.k))].sort();
+    legend.replaceChildren(
+      ...classes.map((k) => item(glyphIcon(k, 13), `class ${k + 1}`)),
+      item(sign("sign-free"), "free support vector"),
+      item(sign("sign-bound"), "at the bound"),
+    );
+  };
+  store.on("state", update);
+  update();
+  const show = h("button", { type: "button", class: "quiet", onclick: help }, "Keys");
+  return h(
+    "div",
+    { class: "looks" },
+    legend,
+    h("div", { class: "buttons" }, margins.element, slacks.element, show),
+  );
+}
+
+function helpTable(): HTMLElement {
+  const rows = HELP.map(([key, does]) =>
+    h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, does)),
+  );
+  return h(
+    "div",
+    {},
+    h(
+      "p",
+      {},
+      "Click or tap in the plane to add a point; drag a point to move it. Select the plot to use these keys:",
+    ),
+    h("table", { class: "keys" }, h("tbody", {}, ...rows)),
+  );
+}
+
+/** Short notes over the plot. */
+function sayer(toast: HTMLElement): (text: string) => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return (text) => {
+    toast.textContent = text;
+    toast.hidden = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => (toast.hidden = true), 2500);
+  };
+}
+
+export const playground: View = { name: "play", title: "Playground", mount };

@@ -14,10 +14,14 @@
 //
 // Grids reach one cell beyond the frame: contours close outside, where the clip hides it.
 
-import { contours } from "d3-contour";
 import { scaleLinear, type ScaleLinear } from "d3-scale";
 import { type Child, newId, s } from "./dom";
+import { drawAxes } from "./axes";
+import { type Grid, outline } from "./contour";
 import { glyph } from "./marks";
+import { followPointer, type Place, type PointerHandlers } from "./pointer";
+
+export type { Grid, Place, PointerHandlers };
 
 export type Interval = [number, number];
 
@@ -35,31 +39,6 @@ export interface PlotOptions {
   yLabel?: string;
   /** The plot takes the keyboard focus and all touches. */
   interactive?: boolean;
-}
-
-/** A grid of points, row-major with x running fastest. */
-export interface Grid {
-  points: Float64Array;
-  columns: number;
-  rows: number;
-}
-
-/** A place under the pointer: data coordinates, pixels, and the event. */
-export interface Place {
-  x: number;
-  y: number;
-  px: number;
-  py: number;
-  event: PointerEvent;
-}
-
-export interface PointerHandlers {
-  down?: (at: Place) => void;
-  /** The pointer moves while it is down. */
-  move?: (at: Place) => void;
-  up?: (at: Place) => void;
-  /** The pointer moves while it is up; null: it left. */
-  hover?: (at: Place | null) => void;
 }
 
 const SMALLEST = 240;
@@ -184,7 +163,7 @@ export class Plot {
   /** The region where the values on a grid are at least `level`. */
   region(grid: Grid, values: ArrayLike<number>, level: number, className: string): SVGPathElement {
     return s("path", {
-      d: this.outline(grid, values, level),
+      d: outline(grid, values, level, this.px, this.py),
       class: className,
       "fill-rule": "evenodd",
     });
@@ -192,22 +171,10 @@ export class Plot {
 
   /** The line where the values on a grid cross `level`. */
   contour(grid: Grid, values: ArrayLike<number>, level: number, className: string): SVGPathElement {
-    return s("path", { d: this.outline(grid, values, level), class: `contour ${className}` });
-  }
-
-  private outline(grid: Grid, values: ArrayLike<number>, level: number): string {
-    const { columns, rows, points } = grid;
-    const found = contours().size([columns, rows]).contour(Array.from(values), level);
-    const last = 2 * (columns * rows - 1);
-    const [x0, y0] = [this.px(points[0]), this.py(points[1])];
-    const dx = (this.px(points[last]) - x0) / (columns - 1);
-    const dy = (this.py(points[last + 1]) - y0) / (rows - 1);
-    const place = (p: number[]) =>
-      `${(x0 + dx * (p[0] - 0.5)).toFixed(1)},${(y0 + dy * (p[1] - 0.5)).toFixed(1)}`;
-    return found.coordinates
-      .flat()
-      .map((ring) => `M${ring.map(place).join("L")}Z`)
-      .join("");
+    return s("path", {
+      d: outline(grid, values, level, this.px, this.py),
+      class: `contour ${className}`,
+    });
   }
 
   /** A line through points of data. */
@@ -256,35 +223,11 @@ export class Plot {
 
   /** Pointer events in data coordinates; a pointer that goes down is followed until it is up. */
   onPointer(handlers: PointerHandlers): void {
-    const place = (event: PointerEvent): Place => {
-      const box = this.element.getBoundingClientRect();
-      const px = ((event.clientX - box.left) * this.width) / box.width;
-      const py = ((event.clientY - box.top) * this.height) / box.height;
-      const [x, y] = this.at(px, py);
-      return { x, y, px, py, event };
-    };
-    let down = -1;
-    const end = (event: PointerEvent) => {
-      if (event.pointerId !== down) return;
-      down = -1;
-      handlers.up?.(place(event));
-    };
-    this.element.addEventListener("pointerdown", (event) => {
-      if (down >= 0 || !this.inFrame(place(event))) return;
-      down = event.pointerId;
-      this.element.setPointerCapture(down);
-      handlers.down?.(place(event));
-    });
-    this.element.addEventListener("pointermove", (event) => {
-      if (event.pointerId === down) handlers.move?.(place(event));
-      else if (down < 0) handlers.hover?.(place(event));
-    });
-    this.element.addEventListener("pointerup", end);
-    this.element.addEventListener("pointercancel", end);
-    this.element.addEventListener("pointerleave", () => down < 0 && handlers.hover?.(null));
+    followPointer(this, handlers);
   }
 
-  private inFrame({ px, py }: Place): boolean {
+  /** Whether a pixel lies inside the axes. */
+  inFrame(px: number, py: number): boolean {
     const [left, right] = this.x.range() as Interval;
     const [bottom, top] = this.y.range() as Interval;
     return px >= left && px <= right && py >= top && py <= bottom;
@@ -320,43 +263,7 @@ export class Plot {
       this.frame.setAttribute(name, String(value));
       this.window.setAttribute(name, String(value));
     }
-    this.drawAxes(left, bottom);
-  }
-
-  private drawAxes(left: number, bottom: number): void {
-    const { xLabel, yLabel } = this.options;
-    const nodes: SVGElement[] = [];
-    const [right, top] = [this.width - ROOM.right, ROOM.top];
-    const format = (scale: ScaleLinear<number, number>, count: number, t: number) =>
-      scale
-        .tickFormat(count)(t)
-        .replace(/^[-−]0$/, "0");
-    const countX = Math.max(3, Math.round((right - left) / 90));
-    const countY = Math.max(3, Math.round((bottom - top) / 70));
-    for (const t of this.x.ticks(countX)) {
-      const at = this.px(t);
-      nodes.push(s("line", { x1: at, x2: at, y1: bottom, y2: top, class: "gridline" }));
-      nodes.push(
-        s("text", { x: at, y: bottom + 17, class: "tick tick-x" }, format(this.x, countX, t)),
-      );
-    }
-    for (const t of this.y.ticks(countY)) {
-      const at = this.py(t);
-      nodes.push(s("line", { x1: left, x2: right, y1: at, y2: at, class: "gridline" }));
-      nodes.push(
-        s("text", { x: left - 7, y: at + 4, class: "tick tick-y" }, format(this.y, countY, t)),
-      );
-    }
-    if (xLabel) {
-      nodes.push(
-        s("text", { x: (left + right) / 2, y: this.height - 7, class: "axis-label" }, xLabel),
-      );
-    }
-    if (yLabel) {
-      const turned = `translate(13,${(top + bottom) / 2}) rotate(-90)`;
-      nodes.push(s("text", { transform: turned, class: "axis-label" }, yLabel));
-    }
-    this.axes.replaceChildren(...nodes);
+    drawAxes(this.axes, this.x, this.y, { xLabel, yLabel, height: this.height });
   }
 }
 
