@@ -31,8 +31,7 @@ const AIMS: Record<Machine, string> = {
   "nu-svc": "\\min\\ \\tfrac12 \\lVert w \\rVert^2 - \\nu\\rho + \\tfrac1n \\sum_i \\xi_i",
   "hard-margin": "\\min\\ \\tfrac12 \\lVert w \\rVert^2,\\quad y_i f(x_i) \\ge 1",
   "one-class": "\\min\\ \\tfrac12 \\lVert w \\rVert^2 + \\sum_i \\xi_i - \\nu n \\rho",
-  "eps-svr":
-    "\\min\\ \\tfrac12 \\lVert w \\rVert^2 + C \\sum_i \\xi_i,\\ \\xi_i = (|r_i| - \\varepsilon)_+",
+  "eps-svr": "\\min\\ \\tfrac12 \\lVert w \\rVert^2 + C \\sum_i (|r_i| - \\varepsilon)_+",
   "nu-svr":
     "\\min\\ \\tfrac12 \\lVert w \\rVert^2 + C \\bigl(n\\nu\\varepsilon + \\sum_i \\xi_i\\bigr)",
 };

@@ -1,6 +1,5 @@
 // What a fit found: status, support vectors, slacks, objective values and the gap between them.
 
-import type { Status } from "../svm/types";
 import { shortNumber } from "../ui/controls";
 import { type Child, h } from "../ui/dom";
 import { formula } from "../ui/formula";
@@ -8,14 +7,16 @@ import { kinds } from "./kkt";
 import { isRegression } from "./state";
 import type { Solved, Store } from "./store";
 
-const MEANING: Record<Status, string> = {
+const MEANING: Record<string, string> = {
   optimal: "The gap proves it: no other machine has a smaller primal value.",
   stationary: "The kernel is indefinite. The conditions hold, but the optimum may be a local one.",
+  stalled: "Rounding keeps the gap from closing further. Lower C, or scale the data.",
   max_iter: "The solver ran out of steps. Lower C or gamma.",
 };
-const TITLES: Record<Status, string> = {
+const TITLES: Record<string, string> = {
   optimal: "Optimal",
   stationary: "Stationary",
+  stalled: "Stalled",
   max_iter: "Not converged",
 };
 
@@ -72,6 +73,8 @@ export function resultsPanel(store: Store): HTMLElement {
   return h("section", { class: "panel", "aria-label": "Result" }, body);
 }
 
+const sub = (text: string) => h("span", { class: "sub" }, text);
+
 function found(solved: Solved): HTMLElement[] {
   const { fit, state } = solved;
   const { free, bound, slack, errors } = summarise(solved);
@@ -79,8 +82,8 @@ function found(solved: Solved): HTMLElement[] {
   const regression = isRegression(fit.spec.machine);
   const rows: [Child[], string][] = [
     [["Support vectors"], `${free + bound} of ${state.points.length}`],
-    [["… free, on the margin"], String(free)],
-    [["… at the bound"], String(bound)],
+    [[sub(regression ? "free, on the tube" : "free, on the margin")], String(free)],
+    [[sub("at the bound")], String(bound)],
     [["Sum of slacks ", formula("\\sum \\xi_i")], shortNumber(slack, 4)],
   ];
   const outside = fit.spec.machine === "one-class" ? "Outside the region" : "Misclassified";

@@ -35,6 +35,8 @@ export class Scene {
   private readonly hatch = newId("hatch");
   private box: State["box"] | null = null;
   private regression: boolean | null = null;
+  /** Whether the newest fit has regions where the vote is unclear. */
+  unclear = false;
   /** Where the keyboard would add a point; null: not shown. */
   cursor: [number, number] | null = null;
 
@@ -58,6 +60,7 @@ export class Scene {
     const { solved, state } = this.store;
     for (const layer of ["regions", "hatch", "lines"]) this.plot.draw(layer);
     this.drawSlacks(solved && state.slacks ? solved : null);
+    this.unclear = false;
     if (!solved) return;
     const machine = solved.fit.spec.machine;
     if (isRegression(machine)) this.drawTube(solved);
@@ -112,6 +115,7 @@ export class Scene {
     const edges = classes.map((f) => this.plot.contour(grid, f, 0, chosen ? "edge" : "boundary"));
     const own = chosen ? this.margins(grid, chosen, state.margins) : [];
     this.plot.draw("lines", ...edges, ...own);
+    this.unclear = unclear !== null;
     if (unclear) {
       const hatched = this.plot.region(grid, unclear, 0, "");
       hatched.setAttribute("fill", `url(#${this.hatch})`);

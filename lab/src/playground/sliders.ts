@@ -66,7 +66,7 @@ export function specSliders(
     ),
     slider(
       logSlider({
-        label: "Share of margin errors",
+        label: "Share of errors",
         tex: "\\nu",
         ...ends("nu"),
         value: spec.nu,
@@ -77,7 +77,7 @@ export function specSliders(
     ),
     slider(
       logSlider({
-        label: "Half width of the tube",
+        label: "Half of the tube",
         tex: "\\varepsilon",
         least: 0.01,
         most: 2,

@@ -1,7 +1,6 @@
 // The table of the optimality conditions. A row and its point light up together; a click on a
 // column's name sorts by it.
 
-import { select } from "../ui/controls";
 import { h } from "../ui/dom";
 import { shortNumber } from "../ui/controls";
 import { glyphIcon } from "../ui/marks";
@@ -21,12 +20,6 @@ export function kktTable(store: Store): HTMLElement {
   const head = h("tr");
   const body = h("tbody");
   const about = h("p", { class: "about" });
-  const part = select<string>({
-    label: "Problem",
-    choices: [],
-    value: "",
-    change: (value) => store.set({ ...store.state, part: Number(value) }),
-  });
   const table = h("table", {}, h("thead", {}, head), body);
   const scroll = h(
     "div",
@@ -38,7 +31,6 @@ export function kktTable(store: Store): HTMLElement {
     { class: "panel kkt" },
     h("summary", {}, "Optimality conditions, point by point"),
     about,
-    part.element,
     scroll,
   );
 
@@ -101,25 +93,11 @@ export function kktTable(store: Store): HTMLElement {
       ? "b = 0 inside the tube, 0 < |b| < C on its edge, |b| = C outside."
       : "a = 0 beyond the margin, 0 < a < C on it, a = C inside it or on the wrong side.";
   };
-  const choosePart = ({ fit, problem, state }: Solved) => {
-    const name = (k: number) => `class ${problem.present[k] + 1}`;
-    const choices = fit.parts.map(({ classes }, p) => {
-      const [up, down] = classes ?? [0, 0];
-      return {
-        value: String(p),
-        label: `${name(up)} against ${down < 0 ? "the rest" : name(down)}`,
-      };
-    });
-    part.show(choices.length > 1);
-    const all = { value: "-1", label: `All (table: ${choices[0].label})` };
-    part.setChoices([all, ...choices], String(state.part));
-  };
   const draw = () => {
     waiting = undefined;
     const { solved } = store;
     scroll.hidden = !solved;
     if (!solved || !panel.open) return;
-    choosePart(solved);
     fill(solved);
     mark();
   };

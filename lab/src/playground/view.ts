@@ -1,19 +1,18 @@
 // The playground: points, a machine, and what it finds, live.
 
-import { toggle } from "../ui/controls";
 import { eachFrame, h } from "../ui/dom";
-import { glyphIcon } from "../ui/marks";
 import { openDialog } from "../ui/dialog";
 import type { View } from "../ui/view";
 import { Fitter } from "./fitter";
 import { handleKeys, HELP } from "./keys";
 import { dataPanel } from "./dataPanel";
+import { looks } from "./looks";
 import { machinePanel } from "./panel";
 import { handlePointer } from "./pointer";
 import { resultsPanel, spoken } from "./results";
 import { Scene } from "./scene";
 import { copyCsv, pasteCsv, sharePanel } from "./share";
-import { fromParams, isRegression, toParams } from "./state";
+import { fromParams, toParams } from "./state";
 import { Store } from "./store";
 import { kktTable } from "./table";
 import { toolbar } from "./toolbar";
@@ -31,13 +30,14 @@ function mount(
   const fitter = new Fitter(store, scene.plot);
   const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   const toast = h("p", { class: "toast", role: "status", hidden: true });
+  const hint = h("p", { class: "hint", "aria-hidden": "true" });
   const say = sayer(toast);
   const help = () => openDialog("Keys and gestures", [helpTable()]);
   const stage = h("section", { class: "stage", "aria-label": "Plot" });
   stage.append(
     toolbar(store),
-    h("div", { class: "plot-box" }, scene.plot.element, toast),
-    looks(store, help),
+    h("div", { class: "plot-box" }, scene.plot.element, hint, toast),
+    looks(store, () => scene.unclear, help),
   );
   root.append(
     h("h1", { class: "visually-hidden" }, "Playground"),
@@ -79,6 +79,7 @@ function mount(
     later();
   });
   store.on("outcome", () => {
+    hint.textContent = "message" in store.outcome ? store.outcome.message : "";
     drawFit();
     later();
   });
@@ -98,44 +99,6 @@ function mount(
     fitter.close();
     scene.plot.close();
   };
-}
-
-/** What is drawn, and the legend. */
-function looks(store: Store, help: () => void): HTMLElement {
-  const margins = toggle({
-    label: "Margins",
-    value: store.state.margins,
-    change: (value) => store.set({ ...store.state, margins: value }),
-  });
-  const slacks = toggle({
-    label: "Slacks",
-    value: store.state.slacks,
-    change: (value) => store.set({ ...store.state, slacks: value }),
-  });
-  const legend = h("p", { class: "legend" });
-  const item = (icon: Element, text: string) => h("span", {}, icon, text);
-  const sign = (className: string) => h("i", { class: `sign ${className}`, "aria-hidden": "true" });
-  const update = () => {
-    const { state } = store;
-    margins.set(state.margins);
-    slacks.set(state.slacks);
-    const one = isRegression(state.spec.machine) || state.spec.machine === "one-class";
-    const classes = one ? [] : [...new Set(state.points.map((p) => p.k))].sort();
-    legend.replaceChildren(
-      ...classes.map((k) => item(glyphIcon(k, 13), `class ${k + 1}`)),
-      item(sign("sign-free"), "free support vector"),
-      item(sign("sign-bound"), "at the bound"),
-    );
-  };
-  store.on("state", update);
-  update();
-  const show = h("button", { type: "button", class: "quiet", onclick: help }, "Keys");
-  return h(
-    "div",
-    { class: "looks" },
-    legend,
-    h("div", { class: "buttons" }, margins.element, slacks.element, show),
-  );
 }
 
 function helpTable(): HTMLElement {
