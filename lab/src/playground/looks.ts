@@ -28,6 +28,7 @@ export function looks(store: Store, unclear: () => boolean, help: () => void): H
     const { state, solved } = store;
     margins.set(state.margins);
     margins.show(state.spec.machine !== "one-class");
+    margins.name(isRegression(state.spec.machine) ? "Tube" : "Margins");
     slacks.set(state.slacks);
     legend.replaceChildren(...legendItems(store, unclear()));
     const several = solved !== null && solved.fit.parts.length > 1;

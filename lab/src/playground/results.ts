@@ -55,6 +55,13 @@ export function spoken(solved: Solved): string {
   return `${TITLES[solved.fit.status]}: ${free + bound} of ${n} points are support vectors${wrong}; sum of slacks ${shortNumber(slack)}.`;
 }
 
+/** One line below the plot on small screens. */
+export function inBrief(solved: Solved): string {
+  const { free, bound, slack } = summarise(solved);
+  const gap = shortNumber(solved.fit.gap, 1);
+  return `${free + bound} support vectors · Σξ = ${shortNumber(slack, 4)} · gap ${gap}`;
+}
+
 export function resultsPanel(store: Store): HTMLElement {
   const body = h("div", { class: "results" });
   const update = () => {

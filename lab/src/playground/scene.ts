@@ -12,6 +12,7 @@ import type { Solved, Store } from "./store";
 
 const MOST_LABELS = 60; // slacks with their numbers beside them
 const MOST_PATHS = 150;
+const NARROW = 480; // pixels of a plot with smaller marks
 const LAYERS = ["regions", "hatch", "lines", "slacks", "points", "numbers", "marks"];
 
 /** The problems whose margins and slacks are drawn. */
@@ -95,7 +96,7 @@ export class Scene {
     this.plot.draw(
       "regions",
       this.plot.region(grid, f, 0, `region class-${problem.present[up]}`),
-      this.plot.region(grid, minus, 0, `region class-${problem.present[down < 0 ? 1 - up : down]}`),
+      this.plot.region(grid, minus, 0, `region class-${problem.present[down]}`),
     );
     this.plot.draw("lines", ...this.margins(grid, f, state.margins));
   }
@@ -134,13 +135,14 @@ export class Scene {
   drawPoints(): void {
     const { state, solved, editing } = this.store;
     const one = state.spec.machine === "one-class" || isRegression(state.spec.machine);
-    const glyphs = state.points.map((p) => this.plot.glyph(p.x, p.y, one ? 0 : p.k));
+    const radius = this.plot.width < NARROW ? 4.4 : 5.5;
+    const glyphs = state.points.map((p) => this.plot.glyph(p.x, p.y, one ? 0 : p.k, radius));
     const current = solved && solved.state.points.length === state.points.length ? solved : null;
     const rings = current
       ? kinds(shownParts(current), state.points.length).map((kind, i) => {
           const { x, y } = state.points[i];
           const name = kind === "bound" ? "ring at-bound" : "ring";
-          return kind !== "none" && this.plot.ring(x, y, name);
+          return kind !== "none" && this.plot.ring(x, y, name, radius + 3.5);
         })
       : [];
     this.plot.draw("points", ...rings, ...glyphs);

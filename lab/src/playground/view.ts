@@ -9,7 +9,7 @@ import { dataPanel } from "./dataPanel";
 import { looks } from "./looks";
 import { machinePanel } from "./panel";
 import { handlePointer } from "./pointer";
-import { resultsPanel, spoken } from "./results";
+import { inBrief, resultsPanel, spoken } from "./results";
 import { Scene } from "./scene";
 import { copyCsv, pasteCsv, sharePanel } from "./share";
 import { fromParams, toParams } from "./state";
@@ -17,6 +17,13 @@ import { Store } from "./store";
 import { kktTable } from "./table";
 import { toolbar } from "./toolbar";
 import "./playground.css";
+
+declare global {
+  interface Window {
+    /** For the browser's console, and for tests: the solver, and the fit that is shown. */
+    lab: Record<string, unknown>;
+  }
+}
 
 const REST = 300; // milliseconds without a change before the URL and the spoken result follow
 
@@ -31,12 +38,13 @@ function mount(
   const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   const toast = h("p", { class: "toast", role: "status", hidden: true });
   const hint = h("p", { class: "hint", "aria-hidden": "true" });
+  const caption = h("p", { class: "caption", "aria-hidden": "true" });
   const say = sayer(toast);
   const help = () => openDialog("Keys and gestures", [helpTable()]);
   const stage = h("section", { class: "stage", "aria-label": "Plot" });
   stage.append(
     toolbar(store),
-    h("div", { class: "plot-box" }, scene.plot.element, hint, toast),
+    h("div", { class: "plot-box" }, scene.plot.element, hint, toast, caption),
     looks(store, () => scene.unclear, help),
   );
   root.append(
@@ -80,6 +88,7 @@ function mount(
   });
   store.on("outcome", () => {
     hint.textContent = "message" in store.outcome ? store.outcome.message : "";
+    caption.textContent = store.solved ? inBrief(store.solved) : "";
     drawFit();
     later();
   });
@@ -90,6 +99,10 @@ function mount(
   });
   handlePointer(store, scene);
   const forgetKeys = handleKeys(store, scene, help, drawPoints);
+  Object.assign(window.lab, {
+    shown: () => store.solved,
+    pixel: (x: number, y: number) => [scene.plot.px(x), scene.plot.py(y)],
+  });
   scene.frame();
   fitter.fit();
   drawFit();

@@ -161,12 +161,14 @@ export function toggle(options: {
   label: string;
   value: boolean;
   change: (value: boolean) => void;
-}): Control<boolean> {
+}): Control<boolean> & { name(label: string): void } {
   const box = h("input", { type: "checkbox" });
+  const name = h("span", {}, options.label);
   box.checked = options.value;
   box.addEventListener("change", () => options.change(box.checked));
-  const field = h("label", { class: "toggle" }, box, h("span", {}, options.label));
-  return control(field, (value) => (box.checked = value), [box]);
+  const field = h("label", { class: "toggle" }, box, name);
+  const set = (value: boolean) => (box.checked = value);
+  return { ...control(field, set, [box]), name: (label) => (name.textContent = label) };
 }
 
 /** A button; its label is read out also where `content` shows a picture. */
