@@ -15,9 +15,16 @@ export function setFormula(element: HTMLElement, tex: string, display = false): 
   katex.render(tex, element, { displayMode: display, throwOnError: false, strict: "ignore" });
 }
 
+/** A formula between dollar signs with the punctuation that no line end may part from it. */
+const PIECE = /([(“]?\$[^$]*\$[).,;:?!”]*)/;
+
 /**
  * Text with formulas between dollar signs as children for `h`: prose("the bound $0 \\le a_i \\le C$").
  */
 export function prose(text: string): (HTMLElement | string)[] {
-  return text.split("$").map((part, i) => (i % 2 ? formula(part) : part));
+  return text.split(PIECE).map((part, i) => {
+    if (i % 2 === 0) return part;
+    const [before, tex, after] = part.split("$");
+    return h("span", { class: "unbroken" }, before, formula(tex), after);
+  });
 }

@@ -16,7 +16,7 @@
 
 import { scaleLinear, type ScaleLinear } from "d3-scale";
 import { type Child, newId, s } from "./dom";
-import { drawAxes } from "./axes";
+import { type AxisNames, drawAxes } from "./axes";
 import { type Grid, outline } from "./contour";
 import { glyph } from "./marks";
 import { followPointer, type Place, type PointerHandlers } from "./pointer";
@@ -25,7 +25,7 @@ export type { Grid, Place, PointerHandlers };
 
 export type Interval = [number, number];
 
-export interface PlotOptions {
+export interface PlotOptions extends AxisNames {
   /** What a screen reader says. */
   label: string;
   x: Interval;
@@ -35,8 +35,6 @@ export interface PlotOptions {
   equal?: boolean;
   /** Width divided by height; a function of the width where it should depend on it. */
   aspect?: number | ((width: number) => number);
-  xLabel?: string;
-  yLabel?: string;
   /** The plot takes the keyboard focus and all touches. */
   interactive?: boolean;
 }
@@ -263,7 +261,7 @@ export class Plot {
       this.frame.setAttribute(name, String(value));
       this.window.setAttribute(name, String(value));
     }
-    drawAxes(this.axes, this.x, this.y, { xLabel, yLabel, height: this.height });
+    drawAxes(this.axes, this.x, this.y, this.height, this.options);
   }
 }
 

@@ -1,0 +1,309 @@
+// Several classes from machines for two: where their answers do not name one class.
+//
+//     one-versus-rest  K machines f_k; several may say yes (f_k > 0), or none
+//     one-versus-one   K (K - 1) / 2 machines f_kl; each votes for k or l, and votes may be tied
+//
+// Shares are counted at the middles of COLUMNS x ROWS cells of the picture.
+
+import { random } from "../data/random";
+import { makeSet } from "../data/sets";
+import { regionsOf } from "../playground/regions";
+import { decisionValues, fit, type Fit, predict } from "../svm/fit";
+import { segments, select } from "../ui/controls";
+import { eachFrame, newId, s } from "../ui/dom";
+import type { Plot } from "../ui/plot";
+import { numberParam, type Point, wordParam } from "../ui/url";
+import { cross, follow, type Spot } from "./cross";
+import { machine, planeData, signed } from "./drawing";
+import type { Explainer, Row, Stage } from "./frame";
+
+const BOX = { x: [-2, 2] as [number, number], y: [-1.5, 1.5] as [number, number] };
+const [COLUMNS, ROWS, CELLS] = [160, 120, 130];
+const SETS = ["three", "row", "five"] as const;
+const SCHEMES = ["ovr", "ovo"] as const;
+const SHAPES = ["circle", "square", "triangle", "diamond", "inverted triangle"];
+const DEFAULTS = { set: "three", scheme: "ovr", C: 1, x: 0, y: 0.2 };
+type State = { set: (typeof SETS)[number]; scheme: (typeof SCHEMES)[number]; C: number } & Spot;
+
+export interface Answers {
+  /** Share of places where no machine says yes; where several do (one-versus-rest). */
+  none: number;
+  several: number;
+  /** Share of places where the most votes are tied (one-versus-one). */
+  tied: number;
+}
+
+export const ambiguity: Explainer = {
+  name: "ambiguity",
+  title: "Where several classes are ambiguous",
+  summary: "One machine for each class, or one for each pair: where do their answers contradict?",
+  lecture: "straka",
+  section: "Multiclass SVM",
+  text: [
+    "A support vector machine tells two classes apart; for $K$ classes one combines several. " +
+      "One-versus-rest trains $K$ machines, each asking “class $k$, or any other?” One-versus-one " +
+      "trains a machine for each of the $\\binom K2$ pairs and lets them vote.",
+    "$$\\begin{aligned} \\text{one-versus-rest:}&\\quad \\arg\\max_k\\, f_k(x) \\\\ " +
+      "\\text{one-versus-one:}&\\quad \\arg\\max_k\\, \\#\\{l : f_{kl}(x) > 0\\} \\end{aligned}",
+    "Trained independently, the machines contradict each other in the hatched regions: no machine of " +
+      "one-versus-rest claims the point, or several do; or the votes of one-versus-one are tied. " +
+      "Some rule must decide there, and its choice is the colour beneath: the largest value for " +
+      "one-versus-rest, the first of the tied classes for one-versus-one.",
+  ],
+  tasks: [
+    "Move the cross into a hatched region and read what each machine says.",
+    "Choose three classes in a row. The middle machine of one-versus-rest has no line to use: what " +
+      "does it answer? Compare with one-versus-one.",
+    "Choose five classes and one-versus-one: how much of the picture is tied?",
+  ],
+  mount(stage: Stage) {
+    const { params } = stage;
+    const state: State = {
+      set: wordParam(params, "set", SETS, "three"),
+      scheme: wordParam(params, "scheme", SCHEMES, "ovr"),
+      C: numberParam(params, "C", DEFAULTS.C, 0.01, 1000),
+      x: numberParam(params, "x", DEFAULTS.x, ...BOX.x),
+      y: numberParam(params, "y", DEFAULTS.y, ...BOX.y),
+    };
+    addChoices(stage, state, () => redraw());
+    const plot = planeFigure(stage);
+    const hatches = addHatches(plot);
+    let found: Fit;
+    let answers: Answers;
+    const ask = (): void => {
+      plot.draw("cross", ...cross(plot, state));
+      report(stage, found, answers, state);
+      stage.save(state, DEFAULTS);
+    };
+    const redraw = eachFrame(() =>
+      stage.attempt(() => {
+        const points = pointsOf(state.set);
+        found = fit(machine({ C: state.C, multiclass: state.scheme }), planeData(points));
+        answers = countAnswers(found);
+        drawRegions(plot, found, hatches);
+        plot.draw("points", ...points.map(({ x, y, k }) => plot.glyph(x, y, k, 5)));
+        stage.playground(found.spec, points);
+        ask();
+      }),
+    );
+    stage.slider(
+      state,
+      "C",
+      { label: "Price of slack", tex: "C", least: 0.01, most: 1000 },
+      redraw,
+    );
+    follow(
+      plot,
+      state,
+      eachFrame(() => stage.attempt(ask)),
+    );
+    plot.onResize(redraw);
+    redraw();
+  },
+};
+
+function addChoices(stage: Stage, state: State, redraw: () => void): void {
+  const scheme = segments({
+    label: "Scheme",
+    choices: [
+      { value: "ovr", label: "One-versus-rest" },
+      { value: "ovo", label: "One-versus-one" },
+    ],
+    value: state.scheme,
+    change: (value) => {
+      state.scheme = value;
+      redraw();
+    },
+  });
+  const set = select({
+    label: "Points",
+    choices: [
+      { value: "three", label: "Three classes" },
+      { value: "row", label: "Three classes in a row" },
+      { value: "five", label: "Five classes" },
+    ],
+    value: state.set,
+    change: (value) => {
+      state.set = value;
+      redraw();
+    },
+  });
+  stage.controls.append(scheme.element, set.element);
+}
+
+function pointsOf(set: State["set"]): Point[] {
+  if (set === "five") return makeSet("five", 60, 0.22, 1);
+  const { normal } = random(3);
+  const rounded = (value: number): number => Number(value.toFixed(3));
+  const centres = {
+    three: [
+      [-1.1, 0.6, 0.32],
+      [0.9, 0.8, 0.22],
+      [0.2, -0.85, 0.3],
+    ],
+    row: [
+      [-1.25, 0, 0.25],
+      [0, 0.1, 0.25],
+      [1.25, 0, 0.25],
+    ],
+  }[set];
+  return Array.from({ length: 45 }, (_, i) => {
+    const [x, y, width] = centres[i % 3];
+    return { x: rounded(x + width * normal()), y: rounded(y + width * normal()), k: i % 3 };
+  });
+}
+
+function planeFigure(stage: Stage): Plot {
+  return stage.plot(
+    {
+      label: "The regions of the classes, ambiguous ones hatched; the arrow keys move the cross",
+      ...BOX,
+      aspect: 1.28,
+      interactive: true,
+      layers: ["regions", "hatches", "lines", "points", "cross"],
+      xLabel: "x₁",
+      yLabel: "x₂",
+    },
+    "Hatched one way: no machine says yes. Hatched both ways: several say yes, or votes are tied. " +
+      "Lines are where each machine is undecided.",
+  );
+}
+
+/** Two patterns of lines; returns how to fill with them. */
+function addHatches(plot: Plot): { single: string; double: string } {
+  const pattern = (id: string, d: string): SVGElement =>
+    s(
+      "pattern",
+      { id, width: 8, height: 8, patternUnits: "userSpaceOnUse" },
+      s("path", { d, class: "hatch" }),
+    );
+  const [single, double] = [newId("hatch"), newId("hatch")];
+  const down = "M-2,2L2,-2M0,8L8,0M6,10L10,6";
+  const up = "M-2,6L2,10M0,0L8,8M6,-2L10,2";
+  plot.element.querySelector("defs")!.append(pattern(single, down), pattern(double, down + up));
+  return { single: `url(#${single})`, double: `url(#${double})` };
+}
+
+function drawRegions(plot: Plot, found: Fit, hatches: { single: string; double: string }): void {
+  const grid = plot.grid(CELLS);
+  const values = decisionValues(found, grid.points);
+  const { classes, unclear } = regionsOf(
+    found.parts.map((part) => part.classes),
+    values,
+    found.classes,
+  );
+  plot.draw(
+    "regions",
+    ...classes.map((field, k) => plot.region(grid, field, 0, `region class-${k}`)),
+  );
+  const filled = (field: Float64Array, fill: string): SVGPathElement => {
+    const path = plot.region(grid, field, 0, "hatched");
+    path.setAttribute("fill", fill);
+    return path;
+  };
+  if (found.spec.multiclass === "ovr") {
+    const most = values[0].map((_, i) => largest(values, i)[0]);
+    const second = values[0].map((_, i) => largest(values, i)[1]);
+    plot.draw(
+      "hatches",
+      filled(
+        most.map((f) => -f),
+        hatches.single,
+      ),
+      filled(second, hatches.double),
+    );
+  } else plot.draw("hatches", unclear && filled(unclear, hatches.double));
+  plot.draw(
+    "lines",
+    ...found.parts.map((part, p) => {
+      const [k, other] = part.classes ?? [0, -1];
+      return plot.contour(grid, values[p], 0, other < 0 ? `strong class-line-${k}` : "pair");
+    }),
+  );
+}
+
+/** The two largest values at place i. */
+function largest(values: readonly Float64Array[], i: number): [number, number] {
+  const sorted = values.map((f) => f[i]).sort((a, b) => b - a);
+  return [sorted[0], sorted[1]];
+}
+
+/** The votes of each class at place i (one-versus-one). */
+function votesAt(found: Fit, values: readonly Float64Array[], i: number): number[] {
+  const votes = new Array<number>(found.classes).fill(0);
+  found.parts.forEach((part, p) => {
+    votes[part.classes![values[p][i] > 0 ? 0 : 1]] += 1;
+  });
+  return votes;
+}
+
+export function countAnswers(found: Fit): Answers {
+  const middles = new Float64Array(2 * COLUMNS * ROWS);
+  const middle = ([a, b]: [number, number], i: number, n: number): number =>
+    a + ((b - a) * (i + 0.5)) / n;
+  for (let i = 0; i < COLUMNS * ROWS; i++) {
+    middles[2 * i] = middle(BOX.x, i % COLUMNS, COLUMNS);
+    middles[2 * i + 1] = middle(BOX.y, Math.floor(i / COLUMNS), ROWS);
+  }
+  const values = decisionValues(found, middles);
+  const share = (test: (i: number) => boolean): number => {
+    let count = 0;
+    for (let i = 0; i < COLUMNS * ROWS; i++) if (test(i)) count += 1;
+    return count / (COLUMNS * ROWS);
+  };
+  const yes = (i: number): number => values.filter((f) => f[i] > 0).length;
+  const tied = (i: number): boolean => {
+    const votes = votesAt(found, values, i);
+    return votes.filter((v) => v === Math.max(...votes)).length > 1;
+  };
+  const rest = found.spec.multiclass === "ovr";
+  return {
+    none: rest ? share((i) => yes(i) === 0) : 0,
+    several: rest ? share((i) => yes(i) > 1) : 0,
+    tied: rest ? 0 : share(tied),
+  };
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+function report(stage: Stage, found: Fit, answers: Answers, at: Spot): void {
+  const place = Float64Array.of(at.x, at.y);
+  const values = decisionValues(found, place);
+  const rest = found.spec.multiclass === "ovr";
+  const says: Row[] = found.parts.map((part, p) => {
+    const f = values[p][0];
+    const [k, other] = part.classes!;
+    if (rest)
+      return [`f${k}`, `Machine of the ${SHAPES[k]}s`, `${signed(f)}: ${f > 0 ? "yes" : "no"}`];
+    const name = `${SHAPES[k]} against ${SHAPES[other]}`;
+    return [`f${k}${other}`, `Machine ${name}`, `${signed(f)}: ${SHAPES[f > 0 ? k : other]}`];
+  });
+  const verdict = rest ? restVerdict(values) : voteVerdict(votesAt(found, values, 0));
+  const winner = SHAPES[predict(found, place)[0]];
+  const whole: Row[] = rest
+    ? [
+        ["none", "No machine says yes", `${percent(answers.none)} of the picture`],
+        ["several", "Several say yes", `${percent(answers.several)} of the picture`],
+      ]
+    : [["tied", "Votes are tied", `${percent(answers.tied)} of the picture`]];
+  stage.numbers(
+    [...whole, ...says, ["verdict", "At the cross", `${verdict}; prediction: ${winner}`]],
+    `At the cross: ${verdict}; the prediction is ${winner}.`,
+  );
+}
+
+function restVerdict(values: readonly Float64Array[]): string {
+  const yes = values.filter((f) => f[0] > 0).length;
+  return yes === 1
+    ? "one machine says yes"
+    : yes
+      ? `${yes} machines say yes`
+      : "no machine says yes";
+}
+
+function voteVerdict(votes: number[]): string {
+  const most = Math.max(...votes);
+  const tie = votes.filter((v) => v === most).length;
+  const count = `${most} ${most === 1 ? "vote" : "votes"}`;
+  return tie > 1 ? `${tie} classes tied with ${count} each` : `one class leads with ${count}`;
+}

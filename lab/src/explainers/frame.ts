@@ -1,0 +1,220 @@
+// The page of an explainer: text, controls, pictures, numbers, something to try.
+//
+// An explainer is a record with its text and one function `mount`, which adds controls and pictures
+// to a Stage and draws. Its state lives in the URL: `mount` reads `stage.params`, and `stage.save`
+// writes what differs from the defaults.
+
+import { boxAround, initial, toParams, withPoints } from "../playground/state";
+import { LabError, ready, type Spec } from "../svm/fit";
+import { button, type Control, linearSlider, logSlider, type SliderOptions } from "../ui/controls";
+import { h, type Child } from "../ui/dom";
+import { downloadPng, downloadSvg } from "../ui/export";
+import { formula, prose } from "../ui/formula";
+import { Plot, type PlotOptions } from "../ui/plot";
+import { formatHash, type Point } from "../ui/url";
+import type { View } from "../ui/view";
+import "./style.css";
+
+/** The lectures by the names that the documents give themselves. */
+export const LECTURES = {
+  straka: "Milan Straka, “Soft-margin SVM, SMO” (2022)",
+  theory: "“Support Vector Machines (SVM): Theory and Algorithms”",
+  revisited: "“Soft Margin Revisited” (2024)",
+  fan: "Jicong Fan, “DDA3020 Machine Learning, Lecture 07: Support Vector Machine” (2025)",
+} as const;
+
+export interface Explainer {
+  readonly name: string;
+  readonly title: string;
+  /** One sentence for the index. */
+  readonly summary: string;
+  readonly lecture: keyof typeof LECTURES;
+  /** The heading in the lecture. */
+  readonly section: string;
+  /** Paragraphs with formulas between dollar signs; one that starts with $$ is a formula. */
+  readonly text: readonly string[];
+  /** What to try, one sentence each. */
+  readonly tasks: readonly string[];
+  mount(stage: Stage): void;
+}
+
+/** A number on the page: its name (with formulas), its value, and a key for tests. */
+export type Row = readonly [key: string, name: string, value: string];
+
+const SLIDER_RESTS = 250; // milliseconds until the live region tells the numbers
+
+export class Stage {
+  readonly controls = h("div", { class: "explain-controls" });
+  private readonly figures = h("div", { class: "explain-figures" });
+  private readonly list = h("dl", { class: "explain-numbers" });
+  private readonly live = h("p", { class: "visually-hidden", role: "status" });
+  private readonly alert = h("p", { class: "explain-error", role: "alert", hidden: true });
+  private readonly links = h("div", { class: "explain-links" });
+  private readonly plots: Plot[] = [];
+  private timer = 0;
+
+  constructor(
+    private readonly explainer: Explainer,
+    root: HTMLElement,
+    readonly params: URLSearchParams,
+    private readonly update: (params: URLSearchParams) => void,
+  ) {
+    const { title, lecture, text, tasks } = explainer;
+    const source = h(
+      "p",
+      { class: "explain-source" },
+      LECTURES[lecture],
+      ": ",
+      h("em", {}, explainer.section),
+    );
+    const tries = h("ul", {}, ...tasks.map((task) => h("li", {}, ...prose(task))));
+    const section = (name: string, label: string, ...children: Child[]): HTMLElement =>
+      h("section", { class: `explain-${name}`, "aria-label": label }, ...children);
+    root.append(
+      h(
+        "article",
+        { class: "explain" },
+        h(
+          "header",
+          {},
+          h("a", { href: "#/explain" }, "← All explainers"),
+          h("h1", {}, title),
+          source,
+        ),
+        h(
+          "div",
+          { class: "explain-left" },
+          section("text", "Text", ...text.map(paragraph)),
+          section("panel", "Controls", this.controls, this.alert),
+          section("try", "Try it", h("h2", {}, "Try it"), tries, this.links),
+        ),
+        h(
+          "div",
+          { class: "explain-right" },
+          this.figures,
+          section("facts", "Numbers", h("h2", {}, "Numbers"), this.list, this.live),
+        ),
+      ),
+    );
+  }
+
+  /** Add a picture with its caption and buttons that save it. */
+  plot(options: PlotOptions, caption: string): Plot {
+    const plot = new Plot(options);
+    this.plots.push(plot);
+    this.figure(plot.element, caption);
+    return plot;
+  }
+
+  /** Add any SVG as a picture. */
+  figure(svg: SVGSVGElement, caption: string): void {
+    const name = `maxmargin-${this.explainer.name}-${this.figures.childElementCount + 1}`;
+    const save = (kind: string, run: () => void): Child =>
+      button(kind, run, { class: "small", title: `Save this picture as ${kind}` });
+    this.figures.append(
+      h(
+        "figure",
+        {},
+        svg,
+        h(
+          "figcaption",
+          {},
+          h("span", {}, ...prose(caption)),
+          h(
+            "span",
+            { class: "explain-save" },
+            save("SVG", () => downloadSvg(svg, name)),
+            save("PNG", () => void downloadPng(svg, name)),
+          ),
+        ),
+      ),
+    );
+  }
+
+  /** A slider for a number of the state; logarithmic unless it has a step. */
+  slider<K extends string>(
+    state: Record<K, number>,
+    key: K,
+    options: Omit<SliderOptions, "value" | "change">,
+    changed: () => void,
+  ): Control<number> {
+    const change = (value: number): void => {
+      state[key] = value;
+      changed();
+    };
+    const full = { ...options, value: state[key], change };
+    const control = options.step ? linearSlider(full) : logSlider(full);
+    this.controls.append(control.element);
+    return control;
+  }
+
+  /** Add something else below the pictures. */
+  append(...children: Child[]): void {
+    this.figures.append(...children.filter((child): child is Node => child instanceof Node));
+  }
+
+  /** Show the numbers; `spoken` is told to screen readers once the controls rest. */
+  numbers(rows: readonly Row[], spoken: string): void {
+    this.list.replaceChildren(
+      ...rows.map(([key, name, value]) =>
+        h("div", {}, h("dt", {}, ...prose(name)), h("dd", { "data-key": key }, ...prose(value))),
+      ),
+    );
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => (this.live.textContent = spoken), SLIDER_RESTS);
+  }
+
+  /** Write the state to the URL, without what equals its default. */
+  save(state: Record<string, string | number>, defaults: Record<string, string | number>): void {
+    const changed = Object.entries(state).filter(([key, value]) => value !== defaults[key]);
+    this.update(new URLSearchParams(changed.map(([key, value]) => [key, String(value)])));
+  }
+
+  /** The link to the playground with the same machine and points. */
+  playground(spec: Spec, points: readonly Point[]): void {
+    const state = withPoints({ ...initial(), spec }, points, boxAround(points));
+    const href = formatHash("play", toParams(state));
+    this.links.replaceChildren(h("a", { href, class: "button" }, "Open in the playground"));
+  }
+
+  /** Run a drawing; bad input is explained instead of drawn. */
+  attempt(draw: () => void): void {
+    try {
+      draw();
+      this.alert.hidden = true;
+    } catch (error) {
+      if (!(error instanceof LabError)) throw error;
+      this.alert.textContent = error.message;
+      this.alert.hidden = false;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    for (const plot of this.plots) plot.close();
+  }
+}
+
+function paragraph(text: string): HTMLElement {
+  if (text.startsWith("$$")) return formula(text.slice(2), true);
+  return h("p", {}, ...prose(text));
+}
+
+/** The view of an explainer. */
+export function explainerView(explainer: Explainer): View {
+  return {
+    name: `explain/${explainer.name}`,
+    title: explainer.title,
+    mount(root, params, update) {
+      const stage = new Stage(explainer, root, params, update);
+      let ended = false;
+      void ready().then(() => {
+        if (!ended) explainer.mount(stage);
+      });
+      return () => {
+        ended = true;
+        stage.close();
+      };
+    },
+  };
+}
