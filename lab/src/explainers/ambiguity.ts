@@ -8,7 +8,7 @@
 import { random } from "../data/random";
 import { makeSet } from "../data/sets";
 import { regionsOf } from "../playground/regions";
-import { decisionValues, fit, type Fit, predict } from "../svm/fit";
+import { decisionValues, fit, type Fit, predict, votes } from "../svm/fit";
 import { segments, select } from "../ui/controls";
 import { eachFrame, newId, s } from "../ui/dom";
 import type { Plot } from "../ui/plot";
@@ -19,7 +19,7 @@ import type { Explainer, Row, Stage } from "./frame";
 
 const BOX = { x: [-2, 2] as [number, number], y: [-1.5, 1.5] as [number, number] };
 const [COLUMNS, ROWS, CELLS] = [160, 120, 130];
-const SETS = ["three", "row", "five"] as const;
+const SETS = ["three", "row", "uneven", "five"] as const;
 const SCHEMES = ["ovr", "ovo"] as const;
 const SHAPES = ["circle", "square", "triangle", "diamond", "inverted triangle"];
 const DEFAULTS = { set: "three", scheme: "ovr", C: 1, x: 0, y: 0.2 };
@@ -54,7 +54,7 @@ export const ambiguity: Explainer = {
     "Move the cross into a hatched region and read what each machine says.",
     "Choose three classes in a row. The middle machine of one-versus-rest has no line to use: what " +
       "does it answer? Compare with one-versus-one.",
-    "Choose five classes and one-versus-one: how much of the picture is tied?",
+    "Choose three uneven classes and one-versus-one: in the hatched triangle each class has one vote.",
   ],
   mount(stage: Stage) {
     const { params } = stage;
@@ -120,6 +120,7 @@ function addChoices(stage: Stage, state: State, redraw: () => void): void {
     choices: [
       { value: "three", label: "Three classes" },
       { value: "row", label: "Three classes in a row" },
+      { value: "uneven", label: "Three uneven classes" },
       { value: "five", label: "Five classes" },
     ],
     value: state.set,
@@ -145,6 +146,11 @@ function pointsOf(set: State["set"]): Point[] {
       [-1.25, 0, 0.25],
       [0, 0.1, 0.25],
       [1.25, 0, 0.25],
+    ],
+    uneven: [
+      [-1.3, -0.9, 0.2],
+      [1, 0.7, 0.37],
+      [0.2, 0.4, 0.13],
     ],
   }[set];
   return Array.from({ length: 45 }, (_, i) => {
@@ -229,13 +235,11 @@ function largest(values: readonly Float64Array[], i: number): [number, number] {
 }
 
 /** The votes of each class at place i (one-versus-one). */
-function votesAt(found: Fit, values: readonly Float64Array[], i: number): number[] {
-  const votes = new Array<number>(found.classes).fill(0);
-  found.parts.forEach((part, p) => {
-    votes[part.classes![values[p][i] > 0 ? 0 : 1]] += 1;
-  });
-  return votes;
-}
+const votesAt = (found: Fit, values: readonly Float64Array[], i: number): number[] =>
+  votes(
+    values.map((f) => f[i]),
+    found.classes,
+  );
 
 export function countAnswers(found: Fit): Answers {
   const middles = new Float64Array(2 * COLUMNS * ROWS);
@@ -253,8 +257,8 @@ export function countAnswers(found: Fit): Answers {
   };
   const yes = (i: number): number => values.filter((f) => f[i] > 0).length;
   const tied = (i: number): boolean => {
-    const votes = votesAt(found, values, i);
-    return votes.filter((v) => v === Math.max(...votes)).length > 1;
+    const here = votesAt(found, values, i);
+    return here.filter((count) => count === Math.max(...here)).length > 1;
   };
   const rest = found.spec.multiclass === "ovr";
   return {
@@ -301,9 +305,9 @@ function restVerdict(values: readonly Float64Array[]): string {
       : "no machine says yes";
 }
 
-function voteVerdict(votes: number[]): string {
-  const most = Math.max(...votes);
-  const tie = votes.filter((v) => v === most).length;
+function voteVerdict(counts: number[]): string {
+  const most = Math.max(...counts);
+  const tie = counts.filter((v) => v === most).length;
   const count = `${most} ${most === 1 ? "vote" : "votes"}`;
   return tie > 1 ? `${tie} classes tied with ${count} each` : `one class leads with ${count}`;
 }

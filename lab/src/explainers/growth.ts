@@ -45,7 +45,7 @@ export const growth: Explainer = {
   ],
   tasks: [
     "Raise the degree from 1 to 3: how far does the crossing move to the right?",
-    "With degree 1, raise $D$ from 2 to 20. Why does the crossing hardly move?",
+    "With degree 1, raise $D$ from 2 to 20. Why does the crossing stay where it is?",
     "Press “Measure” and compare the slopes: which of the two times grows faster than $N$?",
   ],
   mount(stage: Stage) {
@@ -166,7 +166,7 @@ function drawCounts(plot: Plot, { n, d, degree, epochs }: State): void {
     plot.curve(xs, log("least"), "class-line-0"),
     plot.curve(xs, log("primal"), "strong dashed class-line-1"),
     plot.text(xs[40], log("most")[40], "dual, at most N²D", "legend", -8, -9),
-    plot.text(xs[40], log("least")[40], "dual, at least ND", "legend", -8, -9),
+    plot.text(xs[22], log("least")[22], "dual, at least ND", "legend-name", 4, 18),
     plot.text(xs[40], log("primal")[40], "primal eNF", "legend", -8, -9),
   );
   plot.draw(
@@ -245,7 +245,7 @@ function report(stage: Stage, state: State, measured: readonly Measured[]): void
       [
         "variables",
         "Variables of the primal, of the dual",
-        `${whole(features(d, degree) + 1)}, ${whole(n)}`,
+        `${whole(features(d, degree) + 1)} and ${whole(n)}`,
       ],
       ["primal", "Primal $eNF$", whole(at.primal)],
       ["least", "Dual, at least $ND$", whole(at.least)],

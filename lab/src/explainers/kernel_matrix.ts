@@ -159,6 +159,7 @@ function drawMap(plot: Plot, K: Float64Array, cell: { i: number; j: number }): v
     return s("rect", {
       ...place,
       class: `cell ${side}`,
+      "shape-rendering": "crispEdges",
       "fill-opacity": (Math.abs(value) / most).toFixed(3),
     });
   });

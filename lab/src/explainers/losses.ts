@@ -22,10 +22,10 @@ export const losses: Explainer = {
   lecture: "straka",
   section: "Binary Classification Loss Functions Comparison",
   text: [
-    "A linear classifier is trained by minimising a loss over its samples. With labels $y = \\pm1$ " +
+    "A linear classifier is trained by minimising a loss over its samples. With labels $y = \\pm1$ and $f(x) = w^\\top x + b$ " +
       "every loss here depends on the product $m = y f(x)$ alone, the margin of the sample: positive " +
       "if the sign is right, and large if the machine is sure.",
-    "$$\\min_{w,\\,b}\\ C\\sum_i \\ell\\bigl(y_i f(x_i)\\bigr) + \\tfrac12\\|w\\|^2,\\qquad f(x) = w^\\top x + b",
+    "$$\\min_{w,\\,b}\\ C\\sum_i \\ell\\bigl(y_i f(x_i)\\bigr) + \\tfrac12\\|w\\|^2",
     "What we would like to count are errors, but their loss is flat, so that no gradient points to " +
       "a better machine. The hinge lies above it, is convex, and asks nothing once $m \\ge 1$: this is " +
       "why only a few samples become support vectors. The logistic loss never quite stops asking. " +
