@@ -7,8 +7,9 @@ import { start } from "./ui/shell";
 import "./ui/style.css";
 import { explainerViews } from "./explainers/index";
 import { playground } from "./playground/view";
+import { stepper } from "./stepper/view";
 
 /** For the browser's console, and for tests: the solver without the views. */
 Object.assign(window, { lab: { ...svm, Client } });
 
-start(document.getElementById("lab")!, [playground, ...explainerViews]);
+start(document.getElementById("lab")!, [playground, stepper, ...explainerViews]);

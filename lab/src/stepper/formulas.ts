@@ -77,7 +77,8 @@ function newPair(move: PairMove, C: number): Line[] {
       tex: derivation(
         "a_j^{\\text{new}}",
         "a_j - t_j\\,\\frac{E_i - E_j}{\\eta}",
-        `${tex(a_j)} - ${signed(t_j)}\\cdot\\frac{${tex(E_i)} - ${signed(E_j)}}{${tex(eta)}} = ${tex(free)}`,
+        `${tex(a_j)} - ${signed(t_j)}\\cdot\\frac{${tex(E_i)} - ${signed(E_j)}}{${tex(eta)}}`,
+        tex(free),
       ),
     },
     {
@@ -107,19 +108,10 @@ function newPair(move: PairMove, C: number): Line[] {
 function bias(move: PairMove, b: number, C: number, slide: boolean): Line[] {
   const { t_i, t_j, E_i, E_j, k_ii, k_jj, k_ij, a_i, a_j, a_j_new, a_i_new, b_old, b1, b2 } = move;
   const [d_i, d_j] = [t_i * (a_i_new - a_i), t_j * (a_j_new - a_j)];
-  const candidate = (
-    name: string,
-    k: string,
-    E: number,
-    to_i: number,
-    to_j: number,
-    value: number,
-  ) =>
-    derivation(
-      name,
-      `b - E_${k} - t_i(a_i^{\\text{new}} - a_i)\\,k_{i${k}} - t_j(a_j^{\\text{new}} - a_j)\\,k_{j${k}}`,
-      `${tex(b_old)} - ${signed(E)} - ${signed(d_i)}\\cdot${signed(to_i)} - ${signed(d_j)}\\cdot${signed(to_j)} = ${tex(value)}`,
-    );
+  const candidate = (k: string, E: number, to_i: number, to_j: number, value: number) =>
+    `b - E_${k} - t_i(a_i^{\\text{new}} - a_i)\\,k_{i${k}} \\\\ &\\quad{} - t_j(a_j^{\\text{new}} - a_j)\\,k_{j${k}}` +
+    `\\\\ &= ${tex(b_old)} - ${signed(E)} - ${signed(d_i)}\\cdot${signed(to_i)}` +
+    `\\\\ &\\quad{} - ${signed(d_j)}\\cdot${signed(to_j)} = ${tex(value)}`;
   const free = (a: number) => 0 < a && a < C;
   const rule = free(a_i_new)
     ? `b_1 = ${tex(b)} \\quad (0 < a_i^{\\text{new}} < C)`
@@ -130,9 +122,9 @@ function bias(move: PairMove, b: number, C: number, slide: boolean): Line[] {
   return [
     {
       title: "The $b$ that puts each point on its margin",
-      tex: candidate("b_1", "i", E_i, k_ii, k_ij, b1),
+      tex: derivation("b_1", candidate("i", E_i, k_ii, k_ij, b1)),
     },
-    { title: "", tex: candidate("b_2", "j", E_j, k_ij, k_jj, b2) },
+    { title: "", tex: derivation("b_2", candidate("j", E_j, k_ij, k_jj, b2)) },
     {
       title: slide ? "The new $b$" : "The new $b$, from $v_k = b - E_k$ of all points",
       tex: derivation("b^{\\text{new}}", slide ? rule : middle),

@@ -69,8 +69,10 @@ function passed(points: readonly Passed[]): string[] {
     const hold = fine.length > 1 ? "hold their conditions" : "holds its condition";
     sentences.push(`${verb} ${list(fine)} ${hold}: the sweep goes past.`);
   }
-  if (stuck.length)
-    sentences.push(`${list(stuck)} ${stuck.length > 1 ? "were" : "was"} drawn, but cannot move.`);
+  if (stuck.length) {
+    const pairs = stuck.length > 1 ? `The pairs ${list(stuck)} were` : `The pair ${stuck[0]} was`;
+    sentences.push(`${pairs} drawn, but could not move.`);
+  }
   return sentences;
 }
 

@@ -7,6 +7,9 @@ import { no, tex } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
+/** The first draws of Pegasos give a few points much more than C: bars are cut here, in units of C. */
+const MOST = 3;
+
 export class Bars implements Picture {
   private readonly figure = new Figure("bars", {
     ...{ label: "The multipliers", x: [0, 1], y: [0, 1], layers: ["bars", "marks"] },
@@ -36,14 +39,25 @@ export class Bars implements Picture {
     const largest = Math.max(...all.flatMap((values) => [...values]), 0);
     const least = Math.min(...all.flatMap((values) => [...values]), 0);
     const quadratic = run.key.startsWith("coordinate");
-    const high = quadratic ? largest : Math.max(largest, run.problem.C);
-    plot.setBox([0.3, now.length + 0.7], [1.08 * least, 1.08 * high || 1], quadratic ? "i" : "point");
+    const high = quadratic
+      ? largest
+      : Math.max(Math.min(largest, MOST * run.problem.C), run.problem.C);
+    plot.setBox(
+      [0.3, now.length + 0.7],
+      [1.08 * least, 1.08 * high || 1],
+      quadratic ? "i" : "point",
+    );
     const bar = (value: number, i: number) => {
       const [top, bottom] = [plot.py(Math.max(value, 0)), plot.py(Math.min(value, 0))];
       const which = quadratic && run.settings.target === "two" ? "" : classOf(run, i);
       const position = { x: plot.px(i + 0.65), width: plot.px(0.7) - plot.px(0) };
       const mark = moved.includes(i) ? "step-chosen" : "";
-      return s("rect", { ...position, y: top, height: bottom - top, class: `step-bar ${which} ${mark}` });
+      return s("rect", {
+        ...position,
+        y: top,
+        height: bottom - top,
+        class: `step-bar ${which} ${mark}`,
+      });
     };
     plot.draw(
       "bars",
@@ -70,7 +84,8 @@ function heights({ key, problem, trace }: Run, at: number): Float64Array {
 function caption({ key }: Run): string {
   if (key === "kernel-pegasos")
     return "$a_i = n C \\alpha_i / k$: the share of the draws in which the point had a loss.";
-  if (key === "pegasos") return "Pegasos keeps only $\\mathbf w = \\sum_i a_i y_i \\mathbf x_i$; these are its $a_i$.";
+  if (key === "pegasos")
+    return "Pegasos keeps only $\\mathbf w = \\sum_i a_i y_i \\mathbf x_i$; these are its $a_i$.";
   if (key.startsWith("coordinate")) return "The line beside a bar: the value before the step.";
   return "The dashed line is $C$. The line across a bar: the value before the step.";
 }

@@ -13,6 +13,7 @@ import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
 const LEVELS = 9;
+const ZOOM = 2; // what is shown, as a multiple of the largest multiplier
 const OUTSIDE = 0.3; // how much of the plane around the box is shown, as a share of C
 
 export class Box implements Picture {
@@ -29,7 +30,7 @@ export class Box implements Picture {
     const { move } = run.trace.steps[at];
     const pair = move?.kind === "pair" ? move : null;
     this.figure.show(() => this.paint(pair, run.problem.C));
-    this.figure.caption = pair ? caption(pair) : "No pair moves here. Go forward.";
+    this.figure.caption = pair ? caption(pair, run.problem.C) : "No pair moves here. Go forward.";
   }
 
   close(): void {
@@ -38,11 +39,12 @@ export class Box implements Picture {
 
   private paint(move: PairMove | null, C: number): void {
     const { plot } = this.figure;
-    const range: [number, number] = [-OUTSIDE * C, (1 + OUTSIDE) * C];
+    const size = move ? shown(move, C) : C;
+    const range: [number, number] = [-OUTSIDE * size, (1 + OUTSIDE) * size];
     const names = move ? [`a${no(move.i)} (point i)`, `a${no(move.j)} (point j)`] : ["aᵢ", "aⱼ"];
     plot.setBox(range, range, names[0], names[1]);
     const square = s("rect", {
-      ...{ x: plot.px(0), y: plot.py(C), class: "step-box" },
+      ...{ x: plot.px(0), y: plot.py(C), class: "step-square" },
       ...{ width: plot.px(C) - plot.px(0), height: plot.py(0) - plot.py(C) },
     });
     plot.draw("contours", ...(move ? this.contours(move) : []));
@@ -93,6 +95,12 @@ export class Box implements Picture {
   }
 }
 
+/** How much of [0, C] is shown: less than all where both multipliers stay near 0. */
+function shown({ a_i, a_j, a_i_new, a_j_new }: PairMove, C: number): number {
+  const largest = Math.max(a_i, a_j, a_i_new, a_j_new);
+  return Math.min(C, ZOOM * largest || C);
+}
+
 /** D(a_i + u, a_j + v) - D. */
 function gain(move: PairMove, u: number, v: number): number {
   const { t_i, t_j, E_i, E_j, k_ii, k_jj, k_ij, b_old } = move;
@@ -104,12 +112,16 @@ const clipped = (move: PairMove) => move.a_j_unclipped > move.H || move.a_j_uncl
 
 function outcome(move: PairMove): string {
   const from = `a_j goes from ${tex(move.a_j)} to ${tex(move.a_j_new)}`;
-  return clipped(move) ? `${from}, clipped from ${tex(move.a_j_unclipped)}` : `${from}, not clipped`;
+  return clipped(move)
+    ? `${from}, clipped from ${tex(move.a_j_unclipped)}`
+    : `${from}, not clipped`;
 }
 
-function caption(move: PairMove): string {
+function caption(move: PairMove, C: number): string {
+  const part =
+    shown(move, C) < C ? ` Only the corner near 0 is shown; the box ends at $C = ${tex(C)}$.` : "";
   const end = clipped(move)
     ? `the top of the dual, $a_j = ${tex(move.a_j_unclipped)}$ (×), is outside, so the step ends where the segment does (●)`
     : "the step ends at the top of the dual along it (●)";
-  return `From ○ along the segment; ${end}. Contour lines: the dual, all other multipliers fixed.`;
+  return `From ○ along the segment; ${end}. Contour lines: the dual, all other multipliers fixed.${part}`;
 }

@@ -5,8 +5,6 @@ import { tex } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
-const TALLEST = 2.5; // of the primal's curve, in units of what the dual climbs
-
 export class Curves implements Picture {
   private readonly figure = new Figure("curves", {
     ...{ label: "Primal and dual", x: [0, 1], y: [0, 1], aspect: 1.9, xLabel: "step" },
@@ -43,8 +41,7 @@ export class Curves implements Picture {
     const xs = steps.map((_, k) => k);
     const [primal, dual] = [steps.map((step) => step.primal), steps.map((step) => step.dual)];
     const [low, top] = [Math.min(...dual), Math.max(...dual)];
-    const climbed = top - low || Math.max(...primal) - top || 1;
-    const high = Math.min(Math.max(...primal), top + TALLEST * climbed);
+    const high = Math.min(Math.max(...primal), top + tallest(primal, dual));
     const room = 0.06 * (high - low || 1);
     plot.setBox([0, Math.max(1, steps.length - 1)], [low - room, high + room]);
     plot.draw("band", plot.band(xs, dual, primal, "step-gap"));
@@ -63,6 +60,16 @@ export class Curves implements Picture {
       `Primal and dual over ${steps.length - 1} steps; at step ${at} they are ` +
       `${tex(primal[at])} and ${tex(dual[at])}`;
   }
+}
+
+/**
+ * How far above the dual's maximum the primal is shown: early peaks would flatten the rest. Where
+ * the lower curve is a constant, the typical distance is the measure instead of its climb.
+ */
+function tallest(primal: readonly number[], dual: readonly number[]): number {
+  const climb = Math.max(...dual) - Math.min(...dual);
+  const distances = primal.map((value, k) => value - dual[k]).sort((a, b) => a - b);
+  return climb > 0 ? 2.5 * climb : 8 * distances[distances.length >> 1] || distances.at(-1) || 1;
 }
 
 /** What the two curves and their difference are called. */

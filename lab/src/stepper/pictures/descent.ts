@@ -39,7 +39,10 @@ export class Descent implements Picture {
       values[m] = value(L, grid.points.subarray(2 * m, 2 * m + 2));
     const start = value(L, L.start);
     const levels = Array.from({ length: LEVELS }, (_, k) => 1.8 * start * ((k + 1) / LEVELS) ** 2);
-    plot.draw("contours", ...levels.map((level) => plot.contour(grid, values, level, "step-contour")));
+    plot.draw(
+      "contours",
+      ...levels.map((level) => plot.contour(grid, values, level, "step-contour")),
+    );
     const path = run.trace.steps.slice(0, at + 1).map((step) => step.variables);
     const [xs, ys] = [path.map((w) => w[0]), path.map((w) => w[1])];
     plot.draw("path", plot.curve(xs, ys, "step-path"));

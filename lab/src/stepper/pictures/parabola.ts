@@ -59,7 +59,11 @@ export class Parabola implements Picture {
     const ys = xs.map(value);
     const [least, most] = [Math.min(...ys), Math.max(...ys)];
     const room = 0.08 * (most - least || 1);
-    plot.setBox([left, right], [least - room, most + room], line.name.replace(/[{}\\_]|alpha/g, ""));
+    plot.setBox(
+      [left, right],
+      [least - room, most + room],
+      line.name.replace(/[{}\\_]|alpha/g, ""),
+    );
     const seen = [low, high].filter((bound) => bound >= left && bound <= right);
     plot.draw(
       "bounds",

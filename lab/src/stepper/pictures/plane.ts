@@ -15,7 +15,7 @@ const MOST_NUMBERED = 30;
 export class Plane implements Picture {
   private readonly figure: Figure;
   private grid: Grid | null = null;
-  /** k(x_j, grid point), kept while neither the points nor the frame change. */
+  /** k(grid point, x_j), kept while neither the points nor the frame change. */
   private block: Float64Array | null = null;
   private run: Run | null = null;
 
@@ -55,7 +55,7 @@ export class Plane implements Picture {
     const { plot } = this.figure;
     if (!this.block) {
       this.grid = plot.grid(COLUMNS);
-      this.block = kernelBlock(kernel, 2, problem.x, this.grid.points);
+      this.block = kernelBlock(kernel, 2, this.grid.points, problem.x);
     }
     const values = decisionValues(this.block!, step, problem.n);
     const grid = this.grid!;
