@@ -2,7 +2,7 @@
 
 import { CsvError, readCsv, writeCsv } from "../data/csv";
 import { button } from "../ui/controls";
-import { copyText, openDialog } from "../ui/dialog";
+import { offer, openDialog } from "../ui/dialog";
 import { h } from "../ui/dom";
 import { downloadPng, downloadSvg } from "../ui/export";
 import { pythonCode } from "../ui/python";
@@ -12,24 +12,6 @@ import { boxAround, isRegression, withPoints } from "./state";
 import type { Store } from "./store";
 
 type Say = (text: string) => void;
-
-/** Copy a text and say so; where the browser refuses, show it for copying by hand. */
-async function offer(text: string, what: string, say: Say): Promise<void> {
-  if (await copyText(text)) say(`${what} copied.`);
-  else showText(what, text);
-}
-
-function showText(title: string, text: string): void {
-  const area = h("textarea", {
-    rows: 16,
-    readonly: true,
-    spellcheck: "false",
-    "aria-label": title,
-  });
-  area.value = text;
-  openDialog(title, [area]);
-  area.select();
-}
 
 export function copyCsv(store: Store, say: Say): void {
   const { points, spec } = store.state;

@@ -2,7 +2,7 @@
 // the step that is shown. The textbook draws the same random numbers.
 
 import type { Kernel } from "../svm/types";
-import { pythonArray, pythonNumber } from "../ui/python";
+import { array, pythonNumber } from "../ui/python";
 import { ALGORITHMS, DRAWS, QUADRATIC_TOL, TOL } from "./algorithms";
 import { stepAt, type Run, type State } from "./state";
 
@@ -29,7 +29,7 @@ function data({ problem: { n, x, t } }: Run): string[] {
     const [x1, x2] = [x[2 * i], x[2 * i + 1]];
     return `[${pythonNumber(x1)}, ${pythonNumber(x2)}]`;
   });
-  return [pythonArray("X", rows), pythonArray("t", Array.from(t, String))];
+  return [array("X", rows), array("t", Array.from(t, String))];
 }
 
 function kernelOf({ kind, gamma, degree }: Kernel): string {

@@ -1,7 +1,7 @@
 // The stepper: an algorithm of the lectures, or a race of two, forward and back.
 
 import { button, segments } from "../ui/controls";
-import { copyText, openDialog } from "../ui/dialog";
+import { offer } from "../ui/dialog";
 import { eachFrame, h } from "../ui/dom";
 import { LabError } from "../svm/types";
 import { ready } from "../svm/fit";
@@ -55,11 +55,13 @@ class Page {
       ],
       change: (clock) => this.change({ clock, step: 0 }),
     });
+    const said = h("p", { class: "step-about", role: "status" });
+    const say = (text: string) => (said.textContent = text);
     const share = h(
       "div",
       { class: "buttons step-share" },
-      button("Copy as Python", () => void this.offer(this.python(), "Python")),
-      button("Copy link", () => void this.offer(location.href, "Link")),
+      button("Copy as Python", () => void offer(this.python(), "Python", say)),
+      button("Copy link", () => void offer(location.href, "Link", say)),
     );
     root.append(
       h("h1", { class: "visually-hidden" }, "Stepper"),
@@ -69,6 +71,7 @@ class Page {
         h("summary", {}, "Algorithm, data, kernel"),
         this.controls.element,
         share,
+        said,
       ),
       h(
         "div",
@@ -142,18 +145,5 @@ class Page {
 
   private python(): string {
     return this.runs.map((run) => pythonOf(run, this.state)).join("\n");
-  }
-
-  /** Copy a text; where the browser refuses, show it. */
-  private async offer(text: string, name: string): Promise<void> {
-    const copied = await copyText(text);
-    const area = h("textarea", {
-      rows: 14,
-      readonly: true,
-      "aria-label": name,
-      spellcheck: "false",
-    });
-    area.value = text;
-    openDialog(copied ? `${name}, copied` : name, [area]);
   }
 }

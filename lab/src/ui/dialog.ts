@@ -21,8 +21,30 @@ export function openDialog(title: string, body: Child[], actions: HTMLElement[] 
   return close;
 }
 
+/** Copy a text and say so; where the browser refuses, show it for copying by hand. */
+export async function offer(
+  text: string,
+  what: string,
+  say: (text: string) => void,
+): Promise<void> {
+  if (await copyText(text)) say(`${what} copied.`);
+  else showText(what, text);
+}
+
+function showText(title: string, text: string): void {
+  const area = h("textarea", {
+    rows: 16,
+    readonly: true,
+    spellcheck: "false",
+    "aria-label": title,
+  });
+  area.value = text;
+  openDialog(title, [area]);
+  area.select();
+}
+
 /** Copy a text; returns whether the browser allowed it. */
-export async function copyText(text: string): Promise<boolean> {
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -80,7 +80,8 @@ function wrapped(items: string[]): string {
   return [...lines, line].join("\n");
 }
 
-function array(name: string, items: string[]): string {
+/** name = np.array([...]), in lines that are not too long. */
+export function array(name: string, items: string[]): string {
   return `${name} = np.array([\n${wrapped(items)}\n])`;
 }
 
