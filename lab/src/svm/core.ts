@@ -36,6 +36,8 @@ export async function load(bytes: BufferSource): Promise<void> {
  */
 const KINDS = { linear: 0, poly: 1, sigmoid: 3, rbf: 7 } as const;
 
+const LOGISTIC = 4; // 1 / (1 + exp(-(gamma x.z + coef0)))
+
 function kernelArguments(kernel: Kernel): [number, number, number, number] {
   return [KINDS[kernel.kind], kernel.gamma, kernel.coef0, kernel.degree];
 }
@@ -120,10 +122,24 @@ export function kernelProduct(
     const columns = n ? coef.length / n : 0;
     const [a, c, b] = [scratch.put(A), scratch.put(coef), scratch.put(B)];
     const out = scratch.zeros(columns * m);
-    const kind = kernelArguments(kernel);
-    if (!core.lab_kernel_product(...kind, d, a, n, c, columns, b, m, out)) return null;
-    return Array.from({ length: columns }, (_, q) => scratch.doubles(out + 8 * q * m, m).slice());
+    const { kind, gamma, coef0 } = kernel;
+    // tanh u = 2 / (1 + exp(-2 u)) - 1: SIMD has an exponential, and no tanh.
+    const formula =
+      kind === "sigmoid" ? [LOGISTIC, 2 * gamma, 2 * coef0, 1] : kernelArguments(kernel);
+    if (!core.lab_kernel_product(...formula, d, a, n, c, columns, b, m, out)) return null;
+    return Array.from({ length: columns }, (_, q) => {
+      const values = scratch.doubles(out + 8 * q * m, m).slice();
+      return kind === "sigmoid" ? ofLogistic(values, sumOfColumn(coef, columns, q)) : values;
+    });
   });
+}
+
+const ofLogistic = (values: Float64Array, sum: number) => values.map((value) => 2 * value - sum);
+
+function sumOfColumn(coef: Float64Array, columns: number, q: number): number {
+  let sum = 0;
+  for (let at = q; at < coef.length; at += columns) sum += coef[at];
+  return sum;
 }
 
 /** Whether a symmetric matrix is positive semidefinite, up to this shift of its diagonal. */

@@ -38,12 +38,14 @@ export function tasks(
   );
 }
 
-/** The votes of each class (in the order of `classes`) at one point, from the values of its pairs. */
-export function votes(values: readonly number[], classes: number): number[] {
-  const count = new Array<number>(classes).fill(0);
+/** The votes of each class at each point, from the decision values of the pairs. */
+export function votes(values: readonly Float64Array[], classes: number): Float64Array[] {
+  const points = values[0].length;
+  const count = Array.from({ length: classes }, () => new Float64Array(points));
   let pair = 0;
   for (let i = 0; i < classes; i++)
-    for (let j = i + 1; j < classes; j++) count[values[pair++] > 0 ? i : j] += 1;
+    for (let j = i + 1; j < classes; j++, pair++)
+      for (let k = 0; k < points; k++) count[values[pair][k] > 0 ? i : j][k] += 1;
   return count;
 }
 
@@ -54,14 +56,10 @@ export function winners(
   multiclass: "ovo" | "ovr",
 ): Float64Array {
   if (classes.length === 2) return values[0].map((value) => classes[value < 0 ? 0 : 1]);
-  return values[0].map((_, k) => {
-    const here = values.map((part) => part[k]);
-    return classes[firstGreatest(multiclass === "ovr" ? here : votes(here, classes.length))];
+  const score = multiclass === "ovr" ? values : votes(values, classes.length);
+  return score[0].map((_, k) => {
+    let best = 0; // the first where equal
+    for (let c = 1; c < score.length; c++) if (score[c][k] > score[best][k]) best = c;
+    return classes[best];
   });
-}
-
-function firstGreatest(values: readonly number[]): number {
-  let best = 0;
-  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
-  return best;
 }

@@ -12,7 +12,9 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64;
 constexpr int panel_rows = 12;  // of the register tile: 12 x 2 accumulators fit 32 registers
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) || defined(__wasm_simd128__)
+// WebAssembly has vectors of 16 bytes. Pairs of them are faster: half of 32 bytes, the floats of as
+// many doubles, is one of them.
 constexpr int vector_bytes = 32;
 constexpr int panel_rows = 6;  // 16 registers
 #else
