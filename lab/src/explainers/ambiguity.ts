@@ -237,9 +237,9 @@ function largest(values: readonly Float64Array[], i: number): [number, number] {
 /** The votes of each class at place i (one-versus-one). */
 const votesAt = (found: Fit, values: readonly Float64Array[], i: number): number[] =>
   votes(
-    values.map((f) => f[i]),
+    values.map((f) => f.subarray(i, i + 1)),
     found.classes,
-  );
+  ).map(([count]) => count);
 
 export function countAnswers(found: Fit): Answers {
   const middles = new Float64Array(2 * COLUMNS * ROWS);
