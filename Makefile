@@ -1,4 +1,4 @@
-# make run | test | check | format: each sets up what it needs by itself, and no more; a second run is quick.
+# make run | test | check | format | docs: each sets up what it needs by itself, and no more; a second run is quick.
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
 # make lab | check-lab: the page of the lab, and the linters of its sources.
@@ -43,6 +43,15 @@ lab/build/core.wasm: lab/core/build.sh $(LAB_CPP) $(CPP)
 lab/node_modules/.package-lock.json: lab/package-lock.json
 	cd lab && npm ci --silent --ignore-scripts
 	@touch $@
+
+# The documentation site into build/docs/html; a warning is an error, and so is a link that leads nowhere: see docs/conf.py.
+docs: .venv/for-docs
+	MPLBACKEND=Agg $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto --doctree-dir build/docs/doctrees docs build/docs/html
+	$(BIN)/python docs/_extensions/check.py build/docs/html
+
+# The links of the site to other sites, which needs the network.
+linkcheck: .venv/for-docs
+	MPLBACKEND=Agg $(BIN)/python -m sphinx --builder linkcheck --quiet --doctree-dir build/docs/doctrees docs build/docs/linkcheck
 
 # The figures of the lectures into docs/gallery/: see examples/gallery/build.py.
 gallery: .venv/for-textbook

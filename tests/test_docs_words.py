@@ -28,7 +28,9 @@ PAGES = [
 HISTORY = ROOT / "docs" / "decisions"
 HOW = (ROOT / "docs" / "how-it-works.md").read_text()
 GLOSSARY = re.findall(
-    r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW.partition("## Glossary")[2], re.MULTILINE
+    r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$",
+    (ROOT / "docs" / "glossary.md").read_text(),
+    re.MULTILINE,
 )[1:]
 WIDTH = 100
 

@@ -81,7 +81,9 @@ class Status(StrEnum):
         """Whether the tolerance was reached."""
         return self in (Status.OPTIMAL, Status.APPROXIMATE, Status.STATIONARY)
 
-    __repr__ = str.__repr__
+    def __repr__(self) -> str:
+        """That of the string it equals."""
+        return str.__repr__(self)
 
 
 class Convexity(StrEnum):
@@ -103,4 +105,6 @@ class Convexity(StrEnum):
         """Whether a stationary point is an optimum."""
         return self not in (Convexity.UNKNOWN, Convexity.INDEFINITE)
 
-    __repr__ = str.__repr__
+    def __repr__(self) -> str:
+        """That of the string it equals."""
+        return str.__repr__(self)

@@ -177,7 +177,7 @@ def to_c(model: Any, *, interval: bool = False) -> str:
         ``void maxmargin_decision(const double *x, double *f)`` writes the values of the
         MAXMARGIN_FUNCTIONS decision functions at the point x of MAXMARGIN_INPUTS numbers, before
         any scaling (pairs of classes for one-vs-one). ``maxmargin_predict(x)`` returns the label (a
-        double, a long long or a const char *) or the predicted value. If the model has
+        double, a long long or a ``const char *``) or the predicted value. If the model has
         ``predict_proba``, ``void maxmargin_probability(const double *x, double *p)`` writes the
         probabilities of the MAXMARGIN_CLASSES classes, in the order of ``predict_proba``.
 

@@ -46,7 +46,7 @@ class CPath:
         Number of support vectors at their bound in some decision function; 0 for a squared loss,
         which has no bound.
     norms : ndarray of shape (n_Cs, n_functions)
-        \\|w\\| of each decision function. The margin is 1 / \\|w\\| wide on each side.
+        |w| of each decision function. The margin is 1 / |w| wide on each side.
     errors : ndarray of shape (n_Cs,)
         On the training samples: the share of wrong labels for SVC, the mean absolute error for
         SVR; weighted by ``sample_weight``.
