@@ -11,7 +11,7 @@ LAB_CPP := $(wildcard lab/core/*.cpp lab/core/*.h)
 SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: downstream run test check lab check-lab format fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: docs linkcheck downstream run test check lab check-lab format fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import maxmargin
 from needs import package
 
 ROOT = Path(__file__).parent.parent
@@ -28,10 +29,12 @@ PAGES = api.pages()
 
 @pytest.mark.parametrize(("module", "name"), NAMES)
 def test_every_public_name_has_a_page_that_its_module_lists(module, name):
-    path = f"{module}.{name}"
-    assert path in PAGES
+    if module != "maxmargin" and name in maxmargin.__all__:
+        assert f"   ~maxmargin.{name}\n" in PAGES[module], "described once, listed twice"
+        return
+    assert f"{module}.{name}" in PAGES
     assert f"   {name}\n" in PAGES[module], "not in a table"
-    assert f"   {path}\n" in PAGES[module], "not in the contents"
+    assert f"   {module}.{name}\n" in PAGES[module], "not in the contents"
 
 
 def test_pages_of_classes_have_our_methods_and_a_few_of_scikit_learn():

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import maxmargin
+
 START = """\
 API reference
 =============
@@ -69,7 +71,12 @@ def names(module: ModuleType) -> list[Public]:
         if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
     ]
     exported = getattr(module, "__all__", defined)
-    return [Public(module.__name__, name, getattr(module, name)) for name in exported]
+    return [Public(_home(module, name), name, getattr(module, name)) for name in exported]
+
+
+def _home(module: ModuleType, name: str) -> str:
+    """The module whose page describes a name that two of them export."""
+    return "maxmargin" if name in maxmargin.__all__ else module.__name__
 
 
 def modules() -> Iterator[ModuleType]:
@@ -109,9 +116,10 @@ def _module_page(module: ModuleType) -> str:
         groups.setdefault(one.kind, []).append(one)
     text = _heading(module.__name__) + f".. automodule:: {module.__name__}\n\n"
     for title, group in groups.items():
-        paths = [one.path for one in group]
-        text += _heading(title, "-")
-        text += f".. autosummary::\n\n{_indented([one.name for one in group])}\n\n"
+        here = [one for one in group if one.module == module.__name__]
+        rows = [one.name if one in here else f"~{one.path}" for one in group]
+        paths = [one.path for one in here]
+        text += _heading(title, "-") + f".. autosummary::\n\n{_indented(rows)}\n\n"
         text += f".. toctree::\n   :hidden:\n\n{_indented(paths)}\n\n"
     return text
 
