@@ -32,7 +32,8 @@ export const kernelMatrixExplainer: Explainer = {
     "All that a support vector machine knows about its points is the matrix $K_{ij} = k(x_i, x_j)$. " +
       "Ordered by class, a good kernel shows two bright blocks: points of one class resemble each " +
       "other more than points of the other class.",
-    "$$v^\\top K v = \\sum_{i,j} v_i v_j\\, \\phi(x_i)^\\top\\phi(x_j) = \\Bigl\\|\\sum_i v_i\\, \\phi(x_i)\\Bigr\\|^2 \\ge 0",
+    "$$\\begin{aligned} v^\\top K v &= \\sum_{i,j} v_i v_j\\, \\phi(x_i)^\\top\\phi(x_j) \\\\ " +
+      "&= \\Bigl\\|\\sum_i v_i\\, \\phi(x_i)\\Bigr\\|^2 \\ge 0 \\end{aligned}",
     "If $k$ is an inner product in some space, then $v^\\top K v$ is a squared length, and no eigenvalue of $K$ " +
       "can be negative. This is Mercer’s condition. It holds for the linear, polynomial ($c \\ge 0$) and " +
       "Gaussian kernels. The sigmoid $\\tanh(\\gamma\\, x^\\top z + c)$ breaks it: there is no space, the dual problem is " +

@@ -189,6 +189,7 @@ function dragging(plot: Plot, f: readonly number[], set: (i: number, value: numb
   const nearest = (x: number): number =>
     f.reduce((best, value, i) => (Math.abs(value - x) < Math.abs(f[best] - x) ? i : best), 0);
   plot.element.classList.add("draggable");
+  plot.element.setAttribute("role", "group"); // it holds sliders
   plot.onPointer({
     down: ({ x }) => {
       const i = nearest(x);
