@@ -604,7 +604,7 @@ def test_plane_keeps_distances_and_says_what_it_is():
         ),
         (lambda: Plane.of(np.ones((5, 1))), "two features"),
         (
-            lambda: TubeDisplay.from_estimator(textbook.epsilon_svr(*sine())[0], *sine()),
+            lambda: TubeDisplay.from_estimator(textbook.linear_regression(*sine())[0], *sine()),
             "has no epsilon",
         ),
         (lambda: ConvergenceDisplay.from_traces(textbook.pegasos(*clouds())[1]), "give best"),

@@ -10,16 +10,21 @@ Every function returns the model and a ``Trace``. Labels are -1 and +1; kernels 
 from maxmargin.textbook import data, kernels, lectures, losses
 from maxmargin.textbook.animate import animate
 from maxmargin.textbook.coordinate_descent import coordinate_descent
+from maxmargin.textbook.decomposition import decomposition
 from maxmargin.textbook.dual_coordinate_descent import dual_coordinate_descent
 from maxmargin.textbook.epsilon_svr import epsilon_svr
 from maxmargin.textbook.hard_margin import hard_margin_qp
+from maxmargin.textbook.kernel_regression import kernel_regression
 from maxmargin.textbook.kkt import KKTTable, kkt_table
+from maxmargin.textbook.lasso import lasso
 from maxmargin.textbook.models import KernelModel, LinearModel, Model
 from maxmargin.textbook.multiclass import OneVersusOne, OneVersusRest, one_vs_one, one_vs_rest
 from maxmargin.textbook.nu_svc import nu_svc
+from maxmargin.textbook.nu_svr import nu_svr
 from maxmargin.textbook.one_class import one_class
 from maxmargin.textbook.pair import Pair
 from maxmargin.textbook.pegasos import kernel_pegasos, pegasos, pegasos_objective
+from maxmargin.textbook.primal_gradient import primal_gradient
 from maxmargin.textbook.primal_newton import primal_newton
 from maxmargin.textbook.primal_versus_dual import primal_versus_dual
 from maxmargin.textbook.quadratic_program import QuadraticProgram
@@ -43,22 +48,27 @@ __all__ = [
     "animate",
     "coordinate_descent",
     "data",
+    "decomposition",
     "dual_coordinate_descent",
     "epsilon_svr",
     "hard_margin_qp",
     "kernel_pegasos",
+    "kernel_regression",
     "kernels",
     "kkt_table",
+    "lasso",
     "lectures",
     "linear_regression",
     "logistic_regression",
     "losses",
     "nu_svc",
+    "nu_svr",
     "one_class",
     "one_vs_one",
     "one_vs_rest",
     "pegasos",
     "pegasos_objective",
+    "primal_gradient",
     "primal_newton",
     "primal_versus_dual",
     "simplified_smo",

@@ -78,4 +78,4 @@ def epsilon_svr(
         half = 0.5 * float(z @ values)
         primal = half + C * float(np.maximum(0.0, np.abs(t - values - b) - epsilon).sum())
         kept.keep(Step(0, (), a, b, primal, float(t @ z) - epsilon * float(a.sum()) - half))
-    return KernelModel(X, z, b, kernel, regression=True), kept
+    return KernelModel(X, z, b, kernel, regression=True, epsilon=epsilon), kept

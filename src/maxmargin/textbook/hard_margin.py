@@ -69,7 +69,7 @@ def hard_margin_qp(
         raise ValueError(NOT_SEPARABLE)
     kept = dual_trace("hard margin QP", trace, X, t, kernel)
     if trace:
-        kept.keep(soft_margin_step(0, None, K, t, a, b, np.inf))
+        kept.keep(soft_margin_step(0, None, K @ (a * t) + b, t, a, b, np.inf))
     return KernelModel(X, a * t, b, kernel), kept
 
 

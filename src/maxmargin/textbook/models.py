@@ -68,6 +68,8 @@ class KernelModel(Model):
     b: float = 0.0
     kernel: Function = linear
     regression: bool = False
+    epsilon: float | None = None
+    """Half the width of the tube of a support vector regression."""
 
     def decision_function(self, X: ArrayLike) -> Array:
         """y(x) for each row of X, from the support vectors alone."""

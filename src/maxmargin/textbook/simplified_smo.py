@@ -87,12 +87,14 @@ def simplified_smo(
                 if _progress(pair, a, C, tol):
                     a[i], a[j], b, updates = pair.a_i, pair.a_j, pair.b, updates + 1
                     if kept.due(updates):
-                        kept.keep(soft_margin_step(updates, pair, K, t, a, b, C))
+                        values = K @ (a * t) + b
+                        kept.keep(soft_margin_step(updates, pair, values, t, a, b, C))
         passes = passes + 1 if updates == before else 0
         sweeps += 1
+    values = K @ (a * t) + b
     if trace:
-        kept.keep(soft_margin_step(updates, None, K, t, a, b, C))
-    violation = kkt_violation(a, t * (K @ (a * t) + b), C)
+        kept.keep(soft_margin_step(updates, None, values, t, a, b, C))
+    violation = kkt_violation(a, t * values, C)
     if violation > tol:
         warnings.warn(_stopped(violation, tol, sweeps, max_sweeps), ConvergenceWarning, 2)
     return KernelModel(X, a * t, b, kernel), kept

@@ -83,28 +83,17 @@ def smo(
     pair: Pair | None = None
     kept = dual_trace(f"SMO, {selection}", trace, X, t, kernel)
     for iteration in range(max_iter + 1):
-        v = -t * g
-        up, low = np.where(t > 0, a < C, a > 0), np.where(t > 0, a > 0, a < C)
-        i, j = int(np.argmax(np.where(up, v, -np.inf))), int(np.argmin(np.where(low, v, np.inf)))
-        done = v[i] - v[j] <= tol or iteration == max_iter
-        if done or kept.due(iteration):
-            b = float(0.5 * (v[i] + v[j]))
-            if trace:
-                kept.keep(soft_margin_step(iteration, pair, K, t, a, b, C))
+        i, j, violation, b = violating_pair(K, t, a, g, C, selection)
+        done = violation <= tol or iteration == max_iter
+        if trace and (done or kept.due(iteration)):
+            values = t + t * g + b  # because t_i g_i = sum_j a_j t_j k_ij - t_i
+            kept.keep(soft_margin_step(iteration, pair, values, t, a, b, C))
         if done:
             break
-        curvature = np.maximum(K[i, i] + K.diagonal() - 2.0 * K[i], FLAT)
-        if selection == "second order":
-            gain = np.where(low & (v < v[i]), (v[i] - v) ** 2 / curvature, -np.inf)
-            j = int(np.argmax(gain))
         if kept.due(iteration + 1):
-            # for the trace: E_k = b - v_k, and a_j + t_j (E_i - E_j) / curvature = a_j - t_j rho
-            pair = update_pair(i, j, K, t, a, float(0.5 * (v[i] + v[j])), C)
-        rho = _clipped((v[i] - v[j]) / curvature[j], i, j, t, a, C)
-        new_i, new_j = a[i] + t[i] * rho, a[j] - t[j] * rho
-        a[i], a[j] = snap(new_i, a[i], a[j], C), snap(new_j, a[i], a[j], C)
-        g += t * (K[i] - K[j]) * rho
-    if np.isinf(C) and v[i] - v[j] > tol:
+            pair = update_pair(i, j, K, t, a, b, C)  # the same step as the slides write it
+        move_pair(i, j, K, t, a, g, C)
+    if np.isinf(C) and violation > tol:
         raise ValueError(
             f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual "
             "has no bound. Give a finite C."
@@ -112,8 +101,26 @@ def smo(
     return KernelModel(X, a * t, b, kernel), kept
 
 
-def _clipped(rho: float, i: int, j: int, t: Array, a: Array, C: float) -> float:
-    """The step that keeps both multipliers in [0, C]; rho > 0 because v_i > v_j."""
+def violating_pair(
+    K: Array, t: Array, a: Array, g: Array, C: float, selection: str = "second order"
+) -> tuple[int, int, float, float]:
+    """The pair i, j that the rule chooses, the largest violation, and b half-way between."""
+    v = -t * g
+    up, low = np.where(t > 0, a < C, a > 0), np.where(t > 0, a > 0, a < C)
+    i, j = int(np.argmax(np.where(up, v, -np.inf))), int(np.argmin(np.where(low, v, np.inf)))
+    violation, b = float(v[i] - v[j]), float(0.5 * (v[i] + v[j]))
+    if selection == "second order" and violation > 0.0:
+        curvature = np.maximum(K[i, i] + K.diagonal() - 2.0 * K[i], FLAT)
+        j = int(np.argmax(np.where(low & (v < v[i]), (v[i] - v) ** 2 / curvature, -np.inf)))
+    return i, j, violation, b
+
+
+def move_pair(i: int, j: int, K: Array, t: Array, a: Array, g: Array, C: float) -> None:
+    """The step (47) of a pair with v_i > v_j, clipped to the box, in place."""
+    rho = (t[j] * g[j] - t[i] * g[i]) / max(K[i, i] + K[j, j] - 2.0 * K[i, j], FLAT)
     room_i = C - a[i] if t[i] > 0 else a[i]
     room_j = a[j] if t[j] > 0 else C - a[j]
-    return float(min(rho, room_i, room_j))
+    rho = float(min(rho, room_i, room_j))
+    new_i, new_j = a[i] + t[i] * rho, a[j] - t[j] * rho
+    a[i], a[j] = snap(new_i, a[i], a[j], C), snap(new_j, a[i], a[j], C)
+    g += t * (K[i] - K[j]) * rho

@@ -61,7 +61,7 @@ def soft_margin_qp(
     b = bias_of_free(K, t, a, C)
     kept = dual_trace("soft margin QP", trace, X, t, kernel)
     if trace:
-        kept.keep(soft_margin_step(0, None, K, t, a, b, C))
+        kept.keep(soft_margin_step(0, None, K @ (a * t) + b, t, a, b, C))
     return KernelModel(X, a * t, b, kernel), kept
 
 

@@ -67,6 +67,8 @@ class Trace:
     model_at: Callable[[Step], Model] | None = None
     """The model of a step."""
     steps: list[Step] = field(default_factory=list)
+    kernel_share: float = 1.0
+    """Share of the kernel matrix's rows that the algorithm computed."""
 
     def __post_init__(self) -> None:
         """Raise an error for a negative number of iterations."""
@@ -113,10 +115,9 @@ def dual_trace(name: str, every: int, X: Array, t: Array, kernel: Function) -> T
 
 
 def soft_margin_step(
-    iteration: int, pair: Pair | None, K: Array, t: Array, a: Array, b: float, C: float
+    iteration: int, pair: Pair | None, values: Array, t: Array, a: Array, b: float, C: float
 ) -> Step:
-    """The state of a dual method for the soft margin: objectives and violation as above."""
-    values = K @ (a * t) + b
+    """The state of a dual method for the soft margin, as above; values are y(x_i)."""
     squared_norm = float((a * t) @ (values - b))
     margins = t * values
     hinge = float(np.maximum(0.0, 1.0 - margins).sum())
