@@ -11,7 +11,7 @@ LAB_CPP := $(wildcard lab/core/*.cpp lab/core/*.h)
 SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: docs linkcheck downstream run test check lab check-lab format fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: downstream run test check lab check-lab lab-baseline format fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
@@ -36,6 +36,10 @@ lab: lab/node_modules/.package-lock.json lab/build/core.wasm
 
 check-lab: lab/node_modules/.package-lock.json
 	cd lab && npm run --silent check
+
+# The plots that tests/lab compares with, drawn again: look at them before committing.
+lab-baseline: .venv/for-test
+	MAXMARGIN_LAB_BASELINE=1 $(BIN)/python -m pytest -q tests/lab/test_playground_pictures.py -k baseline
 
 lab/build/core.wasm: lab/core/build.sh $(LAB_CPP) $(CPP)
 	lab/core/build.sh

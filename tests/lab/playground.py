@@ -4,9 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SETTLED = 400
-"""Milliseconds after which the address follows what is shown."""
-
 
 class Shown(NamedTuple):
     """The fit that is shown, read from the page."""
@@ -51,13 +48,25 @@ class Playground:
         self.plot = page.locator("svg.plot")
         page.wait_for_selector(".results dd, .results .note")
 
+    def settle(self):
+        """Wait until the newest state is fitted, drawn and in the address."""
+        self.page.wait_for_timeout(30)
+        self.page.wait_for_function("window.lab.settled()")
+
     def shown(self):
-        """The newest fit, once nothing changes any more."""
-        self.page.wait_for_timeout(SETTLED)
+        """The newest fit, once nothing changes any more; None where there is none."""
+        self.settle()
         read = self.page.evaluate(READ)
+        if read is None:
+            return None
         points = np.array(read["points"])
         x = np.array(read["x"]).reshape(-1, read["d"])
         return Shown(points, x, *(read[name] for name in Shown._fields[2:]))
+
+    def link(self):
+        """The state in the address."""
+        self.settle()
+        return self.page.evaluate("location.hash")
 
     def pixel(self, x, y):
         """Where a point of data lies in the window."""
@@ -83,7 +92,7 @@ class Playground:
 
     def choose(self, label, value):
         """Choose in a list."""
-        self.page.get_by_label(label, exact=True).select_option(value)
+        self.page.get_by_role("combobox", name=label).select_option(value)
 
     def number(self, label, value):
         """Type a number into the field of a slider."""

@@ -16,25 +16,36 @@ const CURVE = 400; // points of a regression's curve
 export class Fitter {
   private readonly client = new Client();
   private rest: ReturnType<typeof setTimeout> | undefined;
+  private asked = 0;
+  private answered = 0;
 
   constructor(
     private readonly store: Store,
     private readonly plot: Plot,
   ) {}
 
+  /** Whether the newest request is answered and no finer one will follow. */
+  get idle(): boolean {
+    return this.rest === undefined && this.asked === this.answered;
+  }
+
   /** Fit now, coarsely, and finely once nothing has changed for a while. */
   fit(): void {
-    clearTimeout(this.rest);
+    this.close();
     const { spec, points } = this.store.state;
     const few = points.length < 40 && !this.store.editing.busy;
     this.request(few ? FINE : COARSE);
     if (!few && !isRegression(spec.machine)) {
-      this.rest = setTimeout(() => this.request(FINE), REST);
+      this.rest = setTimeout(() => {
+        this.rest = undefined;
+        this.request(FINE);
+      }, REST);
     }
   }
 
   close(): void {
     clearTimeout(this.rest);
+    this.rest = undefined;
   }
 
   private request(columns: number): void {
@@ -47,15 +58,20 @@ export class Fitter {
     }
     const grid = isRegression(state.spec.machine) ? this.line() : this.plot.grid(columns);
     const count = grid.columns * grid.rows;
-    const asked = Float64Array.from([...grid.points, ...problem.data.x]);
-    this.client.fitAndEvaluate(state.spec, problem.data, asked).then(
+    const places = new Float64Array(grid.points.length + problem.data.x.length);
+    places.set(grid.points);
+    places.set(problem.data.x, grid.points.length);
+    const number = ++this.asked;
+    this.client.fitAndEvaluate(state.spec, problem.data, places).then(
       ({ fit, values, labels }) => {
+        this.answered = number;
         if (!this.fits(state.points.length)) return;
         const onGrid = values.map((f) => f.subarray(0, count));
         const predictions = labels.subarray(count);
         store.setOutcome({ fit, values: onGrid, predictions, state, problem, grid });
       },
       (error: unknown) => {
+        this.answered = number;
         if (!(error instanceof LabError)) throw error;
         if (store.state === state) store.setOutcome({ message: error.message, wrong: true });
       },

@@ -90,7 +90,7 @@ export function machinePanel(store: Store): HTMLElement {
   update();
   return h(
     "section",
-    { class: "panel", "aria-label": "Machine" },
+    { class: "panel", "aria-label": "Machine and kernel" },
     machine.element,
     aim,
     ...sliders.slice(0, 3).map(({ element }) => element),

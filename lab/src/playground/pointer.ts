@@ -32,7 +32,11 @@ export function handlePointer(store: Store, scene: Scene): void {
     );
     store.edit({ selected: -1 });
   };
-  const erase = (at: Place) => store.remove(scene.pointsAt(at.px, at.py, ERASER));
+  const erase = (at: Place) => {
+    const from = last ?? at; // a quick pointer jumps: nothing in between is spared
+    last = at;
+    store.remove(scene.pointsAlong([from.px, from.py], [at.px, at.py], ERASER));
+  };
 
   const begin = (at: Place) => {
     scene.plot.element.focus({ preventScroll: true });

@@ -200,10 +200,14 @@ export class Scene {
     return found;
   }
 
-  /** The numbers of all points within reach of a pixel. */
-  pointsAt(px: number, py: number, reach: number): number[] {
-    const near = ({ x, y }: { x: number; y: number }) =>
-      Math.hypot(this.plot.px(x) - px, this.plot.py(y) - py) <= reach;
+  /** The numbers of all points within reach of the segment between two pixels. */
+  pointsAlong(a: [number, number], b: [number, number], reach: number): number[] {
+    const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+    const near = ({ x, y }: { x: number; y: number }) => {
+      const [px, py] = [this.plot.px(x) - a[0], this.plot.py(y) - a[1]];
+      const t = Math.min(1, Math.max(0, (px * dx + py * dy) / (dx * dx + dy * dy || 1)));
+      return Math.hypot(px - t * dx, py - t * dy) <= reach;
+    };
     return this.store.state.points.map((p, i) => (near(p) ? i : -1)).filter((i) => i >= 0);
   }
 

@@ -74,6 +74,7 @@ function mount(
   const later = () => {
     clearTimeout(rest);
     rest = setTimeout(() => {
+      rest = undefined;
       update(toParams(store.state));
       const { solved, outcome } = store;
       live.textContent = solved ? spoken(solved) : "message" in outcome ? outcome.message : "";
@@ -99,8 +100,10 @@ function mount(
   });
   handlePointer(store, scene);
   const forgetKeys = handleKeys(store, scene, help, drawPoints);
+  // for tests
   Object.assign(window.lab, {
     shown: () => store.solved,
+    settled: () => fitter.idle && rest === undefined,
     pixel: (x: number, y: number) => [scene.plot.px(x), scene.plot.py(y)],
   });
   scene.frame();

@@ -23,7 +23,7 @@ export interface SliderOptions {
   least: number;
   most: number;
   value: number;
-  /** The step of a linear slider; log sliders have 40 steps in a decade. */
+  /** The step of a linear slider; log sliders have 20 steps in a decade. */
   step?: number;
   /** What the number field allows; least and most where left out. */
   floor?: number;
@@ -33,7 +33,7 @@ export interface SliderOptions {
   change: (value: number, done: boolean) => void;
 }
 
-const PER_DECADE = 40;
+const PER_DECADE = 20; // two digits then name each step
 
 /** A number as short as its size allows: 0.0123, 12.3, 1.2e5. */
 export function shortNumber(value: number, digits = 3): string {

@@ -31,13 +31,9 @@ export function svgText(svg: SVGSVGElement): string {
   const from = [svg, ...svg.querySelectorAll("*")];
   const to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((element, i) => {
-    const style = getComputedStyle(element);
-    const target = to[i];
-    target.removeAttribute("class");
-    const written = PROPERTIES.map((name) => [name, style.getPropertyValue(name)])
-      .filter(([, value]) => value)
-      .map(([name, value]) => `${name}:${value}`);
-    target.setAttribute("style", written.join(";"));
+    to[i].removeAttribute("class");
+    const written = ownStyles(element, element === svg);
+    if (written) to[i].setAttribute("style", written);
   });
   copy.querySelectorAll("[data-no-export]").forEach((element) => element.remove());
   const { width, height } = svg.viewBox.baseVal;
@@ -50,6 +46,18 @@ export function svgText(svg: SVGSVGElement): string {
   back.setAttribute("fill", getComputedStyle(svg).getPropertyValue("--surface").trim() || "white");
   copy.prepend(back);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
+}
+
+/** The styles of an element that its parent does not hand down. */
+function ownStyles(element: Element, root: boolean): string {
+  const style = getComputedStyle(element);
+  const above = root ? null : getComputedStyle(element.parentElement!);
+  const inherited = (name: string) => above?.getPropertyValue(name) ?? "";
+  const usual: Record<string, string> = { opacity: "1", display: "inline" };
+  return PROPERTIES.map((name) => [name, style.getPropertyValue(name)])
+    .filter(([name, value]) => value !== (usual[name] ?? inherited(name)))
+    .map(([name, value]) => `${name}:${value}`)
+    .join(";");
 }
 
 /** The SVG as a PNG of `scale` times its size. */
