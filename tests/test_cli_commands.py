@@ -26,6 +26,7 @@ COMMANDS = (
     "subset",
     "bench",
     "demo",
+    "lab",
 )
 LIKE_THEIRS = ("svm-train", "svm-predict", "svm-scale", "linear-train", "linear-predict")
 

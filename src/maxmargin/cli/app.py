@@ -13,6 +13,7 @@ from maxmargin.cli.easy_py import easy_py
 from maxmargin.cli.errors import reported
 from maxmargin.cli.grid_py import grid_py
 from maxmargin.cli.inspect import inspect
+from maxmargin.cli.lab import lab
 from maxmargin.cli.linear_train import linear_train
 from maxmargin.cli.options import spread
 from maxmargin.cli.plot import plot
@@ -35,7 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help"]},
 )
 
-OURS = (train, predict, inspect, scale, tune, check, convert, plot, subset, bench, demo)
+OURS = (train, predict, inspect, scale, tune, check, convert, plot, subset, bench, demo, lab)
 """Commands of our own, in the order of --help."""
 LIKE_THEIRS = {
     "svm-train": svm_train,
