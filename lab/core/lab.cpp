@@ -73,14 +73,14 @@ bool lab_is_definite(int n, const double* K, double shift) {
 }
 
 // Pair steps until the violation is at most tol. result: the number of steps, the violation, and
-// whether negative curvature and a step without a bound were met.
+// whether negative curvature was met. No step is without a bound: variables of one sign sum up to
+// a given total.
 void lab_pair_steps(int n, const double* Q, double* G, double* b, const double* lower,
                     const double* upper, const double* ridge, const int* begin, int groups,
                     double tol, double max_steps, double* result) {
   const Tile tile(n, Q, G, b, lower, upper, ridge, begin, groups);
   const BlockResult found = pair_steps(tile.block, tol, int64_t(max_steps));
-  result[0] = double(found.steps), result[1] = found.violation;
-  result[2] = found.negative, result[3] = found.unbounded;
+  result[0] = double(found.steps), result[1] = found.violation, result[2] = found.negative;
 }
 
 // Newton steps and pair steps in turn. result: the number of pair steps, and whether the problem

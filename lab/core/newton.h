@@ -41,8 +41,8 @@ class Newton {
       least = std::min(least, violation);
       violation = measure();
       if (!(violation > tol)) continue;
-      const BlockResult done = pair_steps(block, std::max(tol, 0.1 * violation),
-                                          std::min(burst * n, max_steps - steps));
+      const BlockResult done =
+          pair_steps(block, std::max(tol, 0.1 * violation), std::min(burst * n, max_steps - steps));
       steps += done.steps, violation = done.violation;
       if (done.negative) return {steps, false};
     }
@@ -94,8 +94,7 @@ class Newton {
   std::optional<Cholesky> factorize(const std::vector<int64_t>& free) const {
     const size_t m = free.size();
     double scale = 0;
-    for (int64_t k : free)
-      scale = std::max(scale, std::abs(block.K[k * n + k] + block.ridge[k]));
+    for (int64_t k : free) scale = std::max(scale, std::abs(block.K[k * n + k] + block.ridge[k]));
     if (scale == 0) scale = 1;
     for (const double shift : {1e-13, 1e-12, 1e-11}) {
       Aligned<double> Q(m * m);
@@ -125,8 +124,7 @@ class Newton {
       effect[size_t(free[i])] += block.ridge[free[i]] * change;
     }
     for (size_t i = 0; i < free.size(); ++i)
-      fall -= (face.b[i] - block.b[free[i]]) *
-              (block.G[free[i]] + 0.5 * effect[size_t(free[i])]);
+      fall -= (face.b[i] - block.b[free[i]]) * (block.G[free[i]] + 0.5 * effect[size_t(free[i])]);
     const std::vector<double> before(block.b, block.b + n);
     for (size_t i = 0; i < free.size(); ++i) block.b[free[i]] = face.b[i];
     if (!(fall >= -noise * dot(block.b, block.b, n))) {

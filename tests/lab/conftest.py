@@ -4,6 +4,7 @@ Every test fails if the page writes an error or a warning to the console.
 """
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,17 +25,18 @@ def browser():
         pytest.skip("chromium is missing (Debian: chromium)")
     playwright = needs.package("playwright.sync_api")
     with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM)
+        # Without its sandbox, which it refuses to be without where root runs the tests.
+        started = driver.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
         yield started
         started.close()
 
 
-@pytest.fixture
-def open_lab(browser):
-    """A function that opens a page of the lab, ``open_lab("#/play", size=PHONE, touch=True)``."""
+@contextmanager
+def pages(browser):
+    """A function that opens pages; at the end they are closed, and none may have complained."""
     contexts, complaints = [], []
 
-    def open_page(route, *, size=DESKTOP, touch=False, dark=False, clipboard=True):
+    def open_page(route, *, size=DESKTOP, touch=False, dark=False, clipboard=True, before=""):
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             has_touch=touch,
@@ -46,6 +48,8 @@ def open_lab(browser):
         context.set_default_timeout(SLOW)
         if clipboard:
             context.grant_permissions(["clipboard-read", "clipboard-write"])
+        if before:
+            context.add_init_script(before)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complain(complaints, message))
@@ -56,6 +60,25 @@ def open_lab(browser):
     for context in contexts:
         context.close()
     assert not complaints
+
+
+@pytest.fixture
+def open_lab(browser):
+    """A function that opens a page of the lab, ``open_lab("#/play", size=PHONE, touch=True)``.
+
+    A script ``before`` runs before those of the page.
+    """
+    with pages(browser) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def solver(browser):
+    """A page whose solver is ready: ``solver.evaluate("(...) => lab.fit(...)", ...)``."""
+    with pages(browser) as open_page:
+        page = open_page("")
+        page.evaluate("lab.ready()")
+        yield page
 
 
 def complain(complaints, message):

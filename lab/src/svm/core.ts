@@ -178,7 +178,7 @@ export class Tile {
       scratch.put(box.begin),
       box.begin.length - 1,
     ];
-    this.result = scratch.zeros(4);
+    this.result = scratch.zeros(3);
   }
   /** The gradient. It is a view of memory that may move: ask again after every step. */
   get G(): Float64Array {
@@ -189,25 +189,17 @@ export class Tile {
     return this.scratch.doubles(this.addresses[3], this.size);
   }
 
-  /** Pair steps until the violation is at most tol. */
-  pairSteps(
-    tol: number,
-    most: number,
-  ): { taken: number; violation: number; negative: boolean; unbounded: boolean } {
+  /** Pair steps until the violation is at most tol; `negative` curvature may have been met. */
+  pairSteps(tol: number, most: number): { taken: number; violation: number; negative: boolean } {
     this.core.lab_pair_steps(...this.addresses, tol, most, this.result);
-    const [taken, violation, negative, unbounded] = this.scratch.doubles(this.result, 4);
-    return {
-      taken: taken!,
-      violation: violation!,
-      negative: negative !== 0,
-      unbounded: unbounded !== 0,
-    };
+    const [taken, violation, negative] = this.scratch.doubles(this.result, 3);
+    return { taken, violation, negative: negative !== 0 };
   }
   /** Newton steps and pair steps in turn, as far as float64 can; for convex problems. */
   newton(tol: number, most: number): { taken: number; convex: boolean } {
     this.core.lab_newton(...this.addresses, tol, most, this.result);
     const [taken, convex] = this.scratch.doubles(this.result, 2);
-    return { taken: taken!, convex: convex !== 0 };
+    return { taken, convex: convex !== 0 };
   }
   end(): void {
     this.scratch.end();

@@ -57,7 +57,7 @@ function nuSvc(nu: number, sign: Float64Array, names: string): Formulation {
     certify: (decision) => certificate.classification(sign, bound(decision), decision),
     noSolution:
       `With nu = ${short(nu)} the reduced convex hulls of ${names} meet, so the margin is 0 and ` +
-      "w = 0. Lower nu, or use a richer kernel (for RBF a larger gamma).",
+      "w = 0. Raise nu, or use a richer kernel (for RBF a larger gamma).",
   };
 }
 

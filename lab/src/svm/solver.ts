@@ -4,7 +4,6 @@
 import { Tile } from "./core";
 import { type DualProblem, fold } from "./problems";
 import { dualityGap, levels, margin, objective, violation } from "./solution";
-import { LabError } from "./types";
 
 export const TOL = 1e-3; // the default of maxmargin's estimators
 export const GAP = 10; // the relative gap may be GAP * TOL
@@ -12,7 +11,6 @@ const BURST = 5; // pair steps for each variable before Newton steps
 const GOAL = 1e-14; // violation aimed at, relative to the greatest gradient
 const MEET = 1e-12; // hulls nearer than the square root of this, relative to the data's scale, meet
 const SNAP = 1e-12; // share of its range, and of the largest variable, within which one is at a bound
-const ENDLESS = 1e100; // variables that grow beyond this have no limit
 const WINDOW = 100; // rounds in which the objective must fall by CREEP
 const CREEP = 1e-10;
 const MOST_STEPS = 5_000_000; // a few seconds
@@ -54,7 +52,6 @@ function gathered(K: Float64Array, n: number, row: Int32Array): Float64Array {
 class Solver {
   private steps = 0;
   private indefinite = false;
-  private unbounded = false;
   private F: Float64Array;
   private readonly diagonal: number;
 
@@ -128,22 +125,12 @@ class Solver {
       const done = tile.pairSteps(target, Math.min(most, MOST_STEPS - this.steps));
       this.steps += done.taken;
       now = done.violation;
-      this.note(done.negative, done.unbounded || !(greatest(tile.b) < ENDLESS));
+      this.indefinite ||= done.negative && !this.convex;
       const value = objective(problem, tile.b, tile.G);
       const falls = this.indefinite && value < lowest - 1e-12 * Math.abs(value);
-      if (this.unbounded || done.taken === 0 || (this.steps >= last && !falls)) return;
+      if (done.taken === 0 || (this.steps >= last && !falls)) return;
       lowest = Math.min(lowest, value);
     }
-  }
-
-  private note(negative: boolean, unbounded: boolean): void {
-    if (unbounded && negative && !this.convex)
-      throw new LabError(
-        "This kernel is not positive semidefinite on these points, and a hard margin has no upper " +
-          "bounds, so the dual problem has no minimum. Use C-SVC, or another kernel.",
-      );
-    this.unbounded ||= unbounded;
-    this.indefinite ||= negative && !this.convex;
   }
 
   /** What the tolerance is measured in: 1, or the margin. */
@@ -164,7 +151,6 @@ class Solver {
 
   /** Whether the hulls of a problem in units of the margin meet, as far as float64 can tell. */
   private hasNoMinimum(): boolean {
-    if (this.unbounded) return true;
     if (!this.problem.inMarginUnits) return false;
     const { b } = this.tile;
     const half = sumOfMagnitudes(b) / 2;
