@@ -1,19 +1,27 @@
-"""The examples of every docstring run and print what they say."""
+"""The examples of every docstring run and print what they say; every public name has some."""
 
 import doctest
 import importlib
+import inspect
 from pathlib import Path
 
+import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 
 import maxmargin
 
+matplotlib.use("Agg")
 PACKAGE = Path(maxmargin.__file__).parent
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     for path in PACKAGE.rglob("*.py")
     if ">>> " in path.read_text()
 )
+EXPORTING = ("maxmargin", *(f"maxmargin.{name}" for name in maxmargin._LAZY))
+PUBLIC = [
+    (module, name) for module in EXPORTING for name in importlib.import_module(module).__all__
+]
 
 
 def test_examples_are_found():
@@ -31,4 +39,15 @@ def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
     for one in found:
         runner = doctest.DocTestRunner(verbose=False, optionflags=long_lines_are_folded)
         runner.run(one, out=said.append)
+        plt.close("all")
     assert not said, "".join(said)
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_every_public_name_has_examples(module, name):
+    value = getattr(importlib.import_module(module), name)
+    text = value.__doc__ or ""
+    if inspect.ismodule(value):
+        text = "".join(one.__doc__ or "" for one in vars(value).values() if inspect.isfunction(one))
+    assert ">>> " in text, "an Examples section is missing"
+    assert "doctest: +SKIP" not in text

@@ -61,6 +61,17 @@ class Certificate:
         With the last two no solution is "optimal", and the gap bounds nothing.
     parts : tuple of Certificate
         One for each binary problem where there are several; this one then holds the worst of each.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> certificate = SVC(C=10).fit(X, y).certificate_
+    >>> certificate.status, len(certificate.parts)
+    ('optimal', 3)
+    >>> certificate.relative_gap < 1e-6
+    True
     """
 
     status: Status

@@ -46,6 +46,19 @@ def patch_sklearn() -> None:
 
     Names imported from scikit-learn by your own modules before the call keep the old classes; those
     of the script or notebook that runs are named in a warning. Calling it twice changes nothing.
+
+    See Also
+    --------
+    unpatch_sklearn : undo it.
+
+    Examples
+    --------
+    >>> import maxmargin
+    >>> maxmargin.patch_sklearn()
+    >>> from sklearn.svm import SVC
+    >>> SVC is maxmargin.SVC
+    True
+    >>> maxmargin.unpatch_sklearn()
     """
     import sklearn.svm
 
@@ -65,7 +78,17 @@ def patch_sklearn() -> None:
 
 
 def unpatch_sklearn() -> None:
-    """Undo ``patch_sklearn``."""
+    """Undo ``patch_sklearn``.
+
+    Examples
+    --------
+    >>> import maxmargin
+    >>> maxmargin.patch_sklearn()
+    >>> maxmargin.unpatch_sklearn()
+    >>> from sklearn.svm import SVC
+    >>> SVC is maxmargin.SVC
+    False
+    """
     if _originals:
         _rebind(_ours(), _originals)
         _originals.clear()

@@ -215,6 +215,26 @@ decision_function_shape, break_ties, random_state, multiclass, time_limit, on_in
 fit_status_, n_iter_
         As for SVC; the certificate is that of the C-SVC with C_i = w_i / r, where
         r = nu sum_i w_i / sum_i |dual_coef_i| is the margin.
+
+    See Also
+    --------
+    SVC : the penalty C in place of the share nu.
+
+    References
+    ----------
+    Schölkopf, B., Smola, A. J., Williamson, R. C. and Bartlett, P. L. (2000). New support vector
+    algorithms. Neural Computation 12, 1207-1245.
+
+    Examples
+    --------
+    >>> from maxmargin import NuSVC
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NuSVC(nu=0.2).fit(X, y)
+    >>> model.certificate_.status
+    'optimal'
+    >>> bool(len(model.support_) >= 0.2 * len(y))
+    True
     """
 
     _problem = Problem.NU_SVC

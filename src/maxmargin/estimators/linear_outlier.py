@@ -50,6 +50,19 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
         -rho.
     dual_coef_, certificate_, solver_, n_iter_, n_features_in_, feature_names_in_
         As for LinearSVC.
+
+    See Also
+    --------
+    OneClassSVM : other kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import LinearOneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3)) + 4
+    >>> model = LinearOneClassSVM(nu=0.05).fit(X)
+    >>> model.predict([[4, 4, 4], [0, 0, 0]])
+    array([ 1, -1])
     """
 
     dual, fit_intercept = "auto", True

@@ -52,6 +52,26 @@ class NormaNovelty(BaseOneClass, BaseNorma):
     intercept_, support_, support_vectors_, dual_coef_, truncation_, n_iter_, t_, n_features_in_,
     feature_names_in_
         As for NormaSVC.
+
+    See Also
+    --------
+    OneClassSVM : the optimum that the steps approach.
+
+    References
+    ----------
+    Kivinen, J., Smola, A. J. and Williamson, R. C. (2004). Online learning with kernels. IEEE
+    Transactions on Signal Processing 52, 2165-2176.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import NormaNovelty
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> model = NormaNovelty(nu=0.1, gamma=0.5, random_state=0)
+    >>> for chunk in np.split(X, 3):
+    ...     model = model.partial_fit(chunk)
+    >>> model.predict([[0, 0], [8, 8]])
+    array([ 1, -1])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -68,6 +68,27 @@ class OneClassSVM(BaseOneClass, BaseSingle):
         As in scikit-learn and for SVC.
     certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As in scikit-learn and for SVC.
+
+    See Also
+    --------
+    LinearOneClassSVM : a linear kernel and any number of samples.
+    NormaNovelty : the same for streams.
+
+    References
+    ----------
+    Schölkopf, B. et al. (2001). Estimating the support of a high-dimensional distribution. Neural
+    Computation 13, 1443-1471.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import OneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = OneClassSVM(nu=0.1).fit(X)
+    >>> bool((model.predict(X) == -1).mean() <= 0.1)
+    True
+    >>> model.predict([[0, 0], [5, 5]])
+    array([ 1, -1])
     """
 
     _problem = Problem.ONE_CLASS

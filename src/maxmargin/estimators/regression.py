@@ -145,6 +145,29 @@ class SVR(BaseSVR):
         As in scikit-learn and for SVC.
     certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As in scikit-learn and for SVC.
+
+    See Also
+    --------
+    NuSVR : the width of the tube follows from a share of the samples.
+    LinearSVR : linear regression of any number of samples.
+    maxmargin.model_selection.SVRCV : C, gamma and epsilon by cross-validation.
+
+    References
+    ----------
+    Smola, A. J. and Schölkopf, B. (2004). A tutorial on support vector regression. Statistics and
+    Computing 14, 199-222.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import SVR
+    >>> X = np.linspace(0, 5, 40).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0])
+    >>> model = SVR(C=10, epsilon=0.1).fit(X, y)
+    >>> model.certificate_.status
+    'optimal'
+    >>> bool(np.abs(model.predict(X) - y).max() < 0.15)
+    True
     """
 
     _problem = Problem.EPSILON_SVR
@@ -230,6 +253,27 @@ class NuSVR(BaseSVR):
     certificate_, fit_status_, n_iter_, n_features_in_, shape_fit_
         As for SVR; the objective of the certificate is 1/2 |w|^2 + C (nu n epsilon_ + sum_i max(0,
         |y_i - f(x_i)| - epsilon_)).
+
+    See Also
+    --------
+    SVR : the width of the tube is given.
+
+    References
+    ----------
+    Schölkopf, B., Smola, A. J., Williamson, R. C. and Bartlett, P. L. (2000). New support vector
+    algorithms. Neural Computation 12, 1207-1245.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import NuSVR
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 5, 100).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=100)
+    >>> model = NuSVR(nu=0.2, C=10).fit(X, y)
+    >>> outside = np.abs(y - model.predict(X)) > model.epsilon_ + 1e-6
+    >>> bool(outside.mean() <= 0.2)
+    True
     """
 
     _problem = Problem.NU_SVR

@@ -96,6 +96,19 @@ def save_liblinear(model: Any, path: Any) -> None:
     its labels occurred: two are written as ``classes_[1] classes_[0]`` (-1 and 1 as ``1 -1``, as
     LIBLINEAR always does), more as in ``classes_``, so that LIBLINEAR breaks ties as ``predict``
     does.
+
+    See Also
+    --------
+    load_liblinear : read one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from maxmargin import LinearSVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> io.save_liblinear(LinearSVC().fit(X, y), "model.liblinear")
+    >>> print(Path("model.liblinear").read_text().splitlines()[0])
+    solver_type L2R_L2LOSS_SVC_DUAL
     """
     model, found = linear_without_scaling(model)
     if len(found.prob_b) or found.isotonic is not None:
@@ -160,6 +173,18 @@ def load_liblinear(path: Any) -> Any:
         It predicts the same as LIBLINEAR's predict. C, epsilon and class weights have their
         defaults, because the file does not hold them. The file has no dual variables either, so
         ``certify`` raises an error.
+
+    See Also
+    --------
+    save_liblinear : write one.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> io.save_liblinear(LinearSVC().fit(X, y), "model.liblinear")
+    >>> io.load_liblinear("model.liblinear").predict(X)
+    array([0, 0, 1, 1])
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"w")

@@ -84,6 +84,19 @@ def save_libsvm(model: Any, path: Any) -> None:
     labels occurred: -1 and 1 are written as ``1 -1``, as LIBSVM always does, and others as in
     ``classes_``, so that LIBSVM breaks ties as ``predict`` does. Decision values in LIBSVM are
     positive for the first label of a pair.
+
+    See Also
+    --------
+    load_libsvm : read one.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from maxmargin import SVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> io.save_libsvm(SVC(C=10, gamma=0.5).fit(X, y), "model.libsvm")
+    >>> Path("model.libsvm").read_text().splitlines()[:3]
+    ['svm_type c_svc', 'kernel_type rbf', 'gamma 0.5']
     """
     machine = libsvm_signed(machine_without_scaling(model))
     _refuse_others(machine)
@@ -200,6 +213,18 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
         weights have their defaults, because the file does not hold them: set them before
         ``certify(X, y)``. Classifiers and one-class machines with probabilities have
         ``predict_proba``; the scale of a regression's errors is kept for ``save_libsvm``.
+
+    See Also
+    --------
+    save_libsvm : write one.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> io.save_libsvm(SVC(C=10).fit(X, y), "model.libsvm")
+    >>> io.load_libsvm("model.libsvm").predict(X)
+    array([0, 0, 1, 1])
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"SV")

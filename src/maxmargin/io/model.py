@@ -55,6 +55,18 @@ def save(model: Any, path: Any) -> None:
         ``best_estimator_``.
     path : str or path-like
         File to write. An old file is replaced when the new one is complete and on the disk.
+
+    See Also
+    --------
+    load : read it again.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> io.save(SVC(C=10).fit(X, y), "model.mm")
+    >>> io.load("model.mm").predict(X)
+    array([0, 0, 1, 1])
     """
     arrays = archive.Arrays()
     record = _encode_whole(model, arrays)
@@ -170,6 +182,18 @@ def load(path: Any, *, n_features: int | None = None) -> Any:
         From a file of ours, the estimator or the pipeline that was saved, with the same
         predictions, bit for bit; of a search, the model that it chose. See ``load_libsvm``,
         ``load_liblinear`` and ``load_svm_light`` for the others.
+
+    See Also
+    --------
+    save : write a model.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> io.save_libsvm(SVC(C=10).fit(X, y), "model.libsvm")
+    >>> io.load("model.libsvm").predict(X)
+    array([0, 0, 1, 1])
     """
     with open_read(Path(path)) as file:
         try:

@@ -53,6 +53,19 @@ def to_onnx(model: Any, *, confidence: float | None = None) -> Any:
         missing; the metadata name them. Outputs ``label`` and ``decision`` for classifiers and
         one-class models, as ``predict`` and ``decision_function`` return them, and ``probability``
         as ``predict_proba`` does, if the model has it; ``value`` for regression.
+
+    See Also
+    --------
+    to_c : as C.
+    to_javascript : as JavaScript.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> graph = io.to_onnx(SVC(C=10).fit(X, y)).graph
+    >>> [output.name for output in graph.output]
+    ['label', 'decision']
     """
     try:
         import onnx

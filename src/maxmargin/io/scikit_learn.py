@@ -51,6 +51,21 @@ def from_sklearn(model: Any) -> Any:
         It has the same parameters; ``certify(X, y)`` checks scikit-learn's solution. The
         probability parameters of ``probability=True`` are kept for ``save_libsvm`` (``probA_``,
         ``probB_``).
+
+    See Also
+    --------
+    to_sklearn : the other way.
+
+    Examples
+    --------
+    >>> from maxmargin import io
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> theirs = SVC(C=10).fit(X, y)
+    >>> ours = io.from_sklearn(theirs)
+    >>> bool((ours.predict(X) == theirs.predict(X)).all())
+    True
     """
     model = of_best(model)
     if is_prepared(model):
@@ -143,6 +158,22 @@ def to_sklearn(model: Any) -> Any:
     model : estimator of scikit-learn
         It predicts the same. Parameters that scikit-learn does not have (a squared loss,
         ``multiclass``, ``time_limit``, ...) are dropped, so a new fit may differ.
+
+    See Also
+    --------
+    from_sklearn : the other way.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, io
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ours = SVC(C=10).fit(X, y)
+    >>> theirs = io.to_sklearn(ours)
+    >>> type(theirs).__module__
+    'sklearn.svm._classes'
+    >>> bool((ours.predict(X) == theirs.predict(X)).all())
+    True
     """
     model = of_best(model)
     if is_prepared(model):

@@ -184,6 +184,19 @@ def to_c(model: Any, *, interval: bool = False) -> str:
         Of a table with categories, x are its numbers, NaN where one is missing, and each function
         has one more argument after x, ``const char *const *words``: the MAXMARGIN_WORDS values of
         the other columns in UTF-8, NULL where one is missing.
+
+    See Also
+    --------
+    to_javascript : for browsers and Node.js.
+    to_onnx : a graph for ONNX run times.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> source = io.to_c(LinearSVC().fit(X, y))
+    >>> "maxmargin_predict(const double *x)" in source
+    True
     """
     (formula, folds), t = _formula(model, interval), Language(c=True)
     functions = len(formula.coef)
@@ -257,6 +270,18 @@ def to_javascript(model: Any, *, interval: bool = False) -> str:
         label or the predicted value. If the model has ``predict_proba``, ``probability(x)`` returns
         the probabilities of the classes. In Node.js these functions are exported. Of a table, x
         holds a value for each column, null where one is missing.
+
+    See Also
+    --------
+    to_c : as C.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVC, io
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> source = io.to_javascript(LinearSVC().fit(X, y))
+    >>> "function predict(x)" in source
+    True
     """
     (formula, folds), t = _formula(model, interval), Language(c=False)
     functions = len(formula.coef)

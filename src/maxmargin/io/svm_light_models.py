@@ -56,6 +56,30 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
     model : SVC or SVR
         An SVC with the labels -1 and 1, or an SVR. It predicts the same as svm_classify. C and
         epsilon have their defaults.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from maxmargin import io
+    >>> lines = [
+    ...     "SVM-light Version V6.02",
+    ...     "0 # kernel type",
+    ...     "3 # kernel parameter -d",
+    ...     "1 # kernel parameter -g",
+    ...     "1 # kernel parameter -s",
+    ...     "1 # kernel parameter -r",
+    ...     "empty# kernel parameter -u",
+    ...     "1 # highest feature index",
+    ...     "2 # number of training documents",
+    ...     "3 # number of support vectors plus 1",
+    ...     "0.5 # threshold b, each following line is a SV (starting with alpha*y)",
+    ...     "-1 1:0 #",
+    ...     "1 1:1 #",
+    ... ]
+    >>> _ = Path("model").write_text("\\n".join(lines))
+    >>> model = io.load_svm_light("model")
+    >>> model.decision_function([[0.0], [1.0]])
+    array([-0.5,  0.5])
     """
     with Lines(path) as lines:
         if not (lines.line(HEAD) or b"").startswith(BEGIN):

@@ -65,8 +65,11 @@ def svmlight_chunks(
     Examples
     --------
     >>> from maxmargin import LinearSVC
-    >>> from maxmargin.io import svmlight_chunks
-    >>> model = LinearSVC().fit_chunks(svmlight_chunks("train.svm"))  # doctest: +SKIP
+    >>> from maxmargin.io import dump_svmlight, svmlight_chunks
+    >>> dump_svmlight([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1], "train.svm")
+    >>> model = LinearSVC().fit_chunks(svmlight_chunks("train.svm"))
+    >>> model.predict([[0.5], [2.5]])
+    array([0., 1.])
     """
     if not (isinstance(block_bytes, Integral) and block_bytes >= 1):
         raise ValueError(f"block_bytes must be an integer >= 1, got {block_bytes!r}")
@@ -94,7 +97,20 @@ def svmlight_chunks(
 
 @dataclass(frozen=True)
 class SvmlightChunks:
-    """The blocks of a file; see ``svmlight_chunks``, which makes it."""
+    """The blocks of a file; see ``svmlight_chunks``, which makes it.
+
+    See Also
+    --------
+    svmlight_chunks : makes it.
+
+    Examples
+    --------
+    >>> from maxmargin.io import dump_svmlight, svmlight_chunks
+    >>> dump_svmlight([[1.0, 0.0], [0.0, 2.0]], [1, -1], "train.svm")
+    >>> reader = svmlight_chunks("train.svm")
+    >>> [(X.shape, y.tolist()) for X, y in reader()]
+    [((2, 2), [1.0, -1.0])]
+    """
 
     path: Path
     n_features: int | None
@@ -231,6 +247,20 @@ def load_svmlight(
     y : ndarray of shape (n_samples,)
     queries : ndarray of int, only if query_id
         Empty if the file has none.
+
+    See Also
+    --------
+    svmlight_chunks : in blocks, for files larger than memory.
+    dump_svmlight : write one.
+
+    Examples
+    --------
+    >>> from maxmargin.io import dump_svmlight, load_svmlight
+    >>> dump_svmlight([[0.5, 0.0], [0.0, 2.0]], [1, -1], "train.svm")
+    >>> X, y = load_svmlight("train.svm")
+    >>> X.toarray(), y
+    (array([[0.5, 0. ],
+           [0. , 2. ]]), array([ 1., -1.]))
     """
     X, y, queries = svmlight_chunks(
         path, n_features, zero_based=zero_based, dtype=dtype, max_features=max_features

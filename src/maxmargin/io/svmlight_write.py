@@ -39,6 +39,19 @@ def dump_svmlight(
         Written at the top, each line after #.
     rows : int, default=50_000
         Number of rows to convert to text at a time.
+
+    See Also
+    --------
+    load_svmlight : read it again.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from maxmargin.io import dump_svmlight
+    >>> dump_svmlight([[0.5, 0.0], [0.0, 2.0]], [1, -1], "train.svm")
+    >>> print(Path("train.svm").read_text())
+    1 1:0.5
+    -1 2:2
     """
     matrix = _canonical(X)
     targets = _numbers(y, matrix.shape[0], "y", np.float64)

@@ -95,6 +95,15 @@ class Kernel:
     function : callable, optional
         For ``Kind.CALLABLE``: ``function(X, Z)`` returns the block of values, one row for each of X
         and one column for each of Z.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, Kernel
+    >>> Kernel.rbf(sigma=2.0).gamma
+    0.125
+    >>> model = SVC(kernel=Kernel.poly(degree=2, coef0=1.0), C=10)
+    >>> model.fit([[-1], [0], [1]], [0, 1, 0]).predict([[0.1], [2]])
+    array([1, 0])
     """
 
     kind: Kind

@@ -163,6 +163,19 @@ class AutoSVR(AutoModel, RegressorMixin, AutoMachine):  # type: ignore[misc]
     ----------
     report_, best_estimator_, best_params_, best_score_, n_samples_fit_
         As for AutoSVC.
+
+    See Also
+    --------
+    AutoSVC : for classification, with all parameters explained.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.model_selection import AutoSVR
+    >>> X = np.linspace(0, 5, 60).reshape(-1, 1)
+    >>> model = AutoSVR(time_budget=20).fit(X, np.sin(X[:, 0]))
+    >>> model.score(X, np.sin(X[:, 0])) > 0.95
+    True
     """
 
     _classifier = False

@@ -45,6 +45,18 @@ class Diagnosis:
     findings : tuple of Finding
         Each has a ``name``, a ``text`` with numbers, a ``remedy`` and a ``level``: "problem" (a fit
         fails), "advice" (a fit is worse than it need be) or "note".
+
+    See Also
+    --------
+    diagnose : makes it.
+
+    Examples
+    --------
+    >>> from maxmargin.model_selection import diagnose
+    >>> diagnosis = diagnose([[1, 2000], [2, 3000], [1, 2000]], [0, 1, 1], cost=False)
+    >>> [(finding.name, finding.level) for finding in diagnosis.findings]
+    [('unscaled', 'advice'), ('small classes', 'advice'), ('contradictions', 'advice'),
+     ('kernel', 'note')]
     """
 
     findings: tuple[Finding, ...]

@@ -84,6 +84,20 @@ class LeaveOneOut(NamedTuple):
         not done count as errors.
     certificate : Certificate or None
         The worst of the fits without one sample; None if there are none.
+
+    See Also
+    --------
+    leave_one_out : makes it.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from maxmargin.model_selection import leave_one_out
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = leave_one_out(SVC(C=10).fit(X, y), X, y)
+    >>> found.upper_bound, found.decision_values.shape
+    (False, (150, 3))
     """
 
     error: float

@@ -41,6 +41,22 @@ class OneClassSVMCV(BestModel, OutlierMixin, KernelSearchCV):  # type: ignore[mi
     ----------
     cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
         As for SVCCV.
+
+    See Also
+    --------
+    SVCCV : for classification, with all parameters explained.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.model_selection import OneClassSVMCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(size=(90, 2)), rng.uniform(-6, 6, size=(10, 2))])
+    >>> y = np.repeat([1, -1], [90, 10])
+    >>> order = rng.permutation(100)
+    >>> search = OneClassSVMCV(nus=[0.05, 0.5], gammas=[0.1]).fit(X[order], y[order])
+    >>> search.best_params_
+    {'gamma': 0.1, 'nu': 0.05}
     """
 
     _machine = OneClassSVM

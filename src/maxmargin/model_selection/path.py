@@ -50,6 +50,24 @@ class CPath:
     errors : ndarray of shape (n_Cs,)
         On the training samples: the share of wrong labels for SVC, the mean absolute error for
         SVR; weighted by ``sample_weight``.
+
+    See Also
+    --------
+    svc_path, svr_path : make it.
+    maxmargin.plots.PathDisplay : draws it.
+
+    Examples
+    --------
+    >>> from maxmargin.model_selection import svc_path
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = svc_path(X, y, [1, 10, 100])
+    >>> path.Cs
+    array([  1.,  10., 100.])
+    >>> path.dual_coef.shape
+    (3, 3, 150)
+    >>> [one.status for one in path.certificates]
+    ['optimal', 'optimal', 'optimal']
     """
 
     Cs: Floats
@@ -133,6 +151,19 @@ def svr_path(
     -------
     CPath
         The models and their numbers.
+
+    See Also
+    --------
+    svc_path : for classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.model_selection import svr_path
+    >>> X = np.linspace(0, 5, 60).reshape(-1, 1)
+    >>> path = svr_path(X, np.sin(X[:, 0]), [0.1, 1, 10])
+    >>> bool(path.errors[0] > path.errors[-1])
+    True
     """
     return _path(SVR, X, y, Cs, estimator, sample_weight)
 

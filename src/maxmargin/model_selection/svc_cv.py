@@ -152,6 +152,19 @@ class NuSVCCV(BestModel, ClassifierMixin, KernelSearchCV):  # type: ignore[misc]
     ----------
     cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
         As for SVCCV.
+
+    See Also
+    --------
+    SVCCV : with C in place of nu.
+
+    Examples
+    --------
+    >>> from maxmargin.model_selection import NuSVCCV
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = NuSVCCV(nus=[0.1, 0.6], gammas=[0.1]).fit(X, y)
+    >>> search.best_params_
+    {'gamma': 0.1, 'nu': 0.1}
     """
 
     _machine = NuSVC

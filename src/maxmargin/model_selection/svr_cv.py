@@ -31,6 +31,22 @@ class SVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
     ----------
     cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
         As for SVCCV.
+
+    See Also
+    --------
+    SVCCV : for classification, with all parameters explained.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.model_selection import SVRCV
+    >>> X = np.random.default_rng(0).uniform(0, 5, size=(60, 1))
+    >>> y = np.sin(X[:, 0])
+    >>> search = SVRCV(Cs=[0.1, 10], gammas=[0.1, 1], epsilons=[0.01]).fit(X, y)
+    >>> search.best_params_
+    {'C': 10.0, 'epsilon': 0.01, 'gamma': 0.1}
+    >>> search.best_score_ > 0.9
+    True
     """
 
     _machine = SVR
@@ -104,6 +120,22 @@ class NuSVRCV(BestModel, RegressorMixin, KernelSearchCV):  # type: ignore[misc]
     ----------
     cv_results_, best_index_, best_params_, best_score_, best_estimator_, n_splits_, refit_time_
         As for SVCCV.
+
+    See Also
+    --------
+    SVRCV : with epsilon in place of nu.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.model_selection import NuSVRCV
+    >>> X = np.random.default_rng(0).uniform(0, 5, size=(60, 1))
+    >>> y = np.sin(X[:, 0])
+    >>> search = NuSVRCV(Cs=[10], gammas=[0.1, 1], nus=[0.3, 0.6]).fit(X, y)
+    >>> search.best_params_
+    {'C': 10.0, 'gamma': 1.0, 'nu': 0.6}
+    >>> search.best_estimator_.certificate_.status
+    'optimal'
     """
 
     _machine = NuSVR

@@ -38,6 +38,20 @@ class ClassesDisplay(Display):
         Index of each point's class.
     classes : ndarray
         The classes' names.
+
+    See Also
+    --------
+    DecisionDisplay : two classes, with margins.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import ClassesDisplay
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(60, centers=3, random_state=6)
+    >>> shown = ClassesDisplay.from_estimator(SVC().fit(X, y), X, y)
+    >>> plt.show()
     """
 
     plane: Plane

@@ -30,6 +30,17 @@ class ConvergenceDisplay(Display):
     ----------
     curves : list of Curve
     xlabel, ylabel : str
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import textbook
+    >>> from maxmargin.plots import ConvergenceDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> model, trace = textbook.smo(X, 2 * y - 1, C=10, kernel=textbook.kernels.rbf(1.0))
+    >>> shown = ConvergenceDisplay.from_traces(trace)
+    >>> plt.show()
     """
 
     curves: Sequence[Curve]

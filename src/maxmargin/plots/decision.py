@@ -52,6 +52,21 @@ class DecisionDisplay(Display):
     title : str
     rings : str
         Label of the ringed points.
+
+    See Also
+    --------
+    ClassesDisplay : more than two classes.
+    EffectDisplay : several values of a parameter.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import DecisionDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> shown = DecisionDisplay.from_estimator(SVC(C=10).fit(X, y), X, y)
+    >>> plt.show()
     """
 
     plane: Plane

@@ -11,7 +11,17 @@ from maxmargin.plots.style import figure, rc
 
 
 class Display(ABC):
-    """A picture that was computed and can be drawn."""
+    """A picture that was computed and can be drawn.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin.plots import Display, LossDisplay
+    >>> shown = LossDisplay.of_regression()
+    >>> isinstance(shown, Display)
+    True
+    >>> plt.show()
+    """
 
     ax_: Any
     figure_: Any

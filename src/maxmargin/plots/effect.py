@@ -34,6 +34,16 @@ class EffectDisplay(Display):
         1 / |w| for each value; |w|^2 = sum_ij coef_i coef_j k(x_i, x_j).
     slack : ndarray
         The sum of max(0, 1 - t_i y(x_i)) for each value.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import EffectDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> shown = EffectDisplay.from_estimator(SVC(), X, y, parameter="gamma", values=(0.1, 1, 10))
+    >>> plt.show()
     """
 
     parameter: str

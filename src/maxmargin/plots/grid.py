@@ -54,6 +54,16 @@ class GridSearchDisplay(Display):
         Candidates between the values of the grid.
     best : tuple (x value, y value, score) or None
         The candidate to frame; by default that of the best cell.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin.model_selection import SVCCV
+    >>> from maxmargin.plots import GridSearchDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> shown = GridSearchDisplay.from_search(SVCCV(Cs=4, gammas=4).fit(X, y))
+    >>> plt.show()
     """
 
     scores: Floats

@@ -43,6 +43,23 @@ class IntervalDisplay(Display):
         Confidences, and the shares of the targets inside intervals of these.
     name : str
         Name of the horizontal axis.
+
+    See Also
+    --------
+    TubeDisplay : the tube of a regression, which is no interval.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from maxmargin import SVR
+    >>> from maxmargin.plots import IntervalDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 6, size=(150, 1))
+    >>> y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=150)
+    >>> model = SVR(C=10, interval=True).fit(X[:100], y[:100])
+    >>> shown = IntervalDisplay.from_estimator(model, X[100:], y[100:])
+    >>> plt.show()
     """
 
     x: Floats

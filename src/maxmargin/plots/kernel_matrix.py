@@ -32,6 +32,16 @@ class KernelMatrixDisplay(Display):
         End of each class in that order.
     names : list of str
         Names of the classes; empty if there are none.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import KernelMatrixDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> shown = KernelMatrixDisplay.from_estimator(SVC(gamma=2.0).fit(X, y), X, y)
+    >>> plt.show()
     """
 
     K: Floats

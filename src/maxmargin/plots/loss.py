@@ -45,6 +45,13 @@ class LossDisplay(Display):
         Label of the horizontal axis.
     between : pair of float
         The range shown.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin.plots import LossDisplay
+    >>> shown = LossDisplay().plot()
+    >>> plt.show()
     """
 
     losses: Mapping[str, Loss] = field(default_factory=lambda: OF_MARGIN)

@@ -31,6 +31,16 @@ class OutlierDisplay(Display):
         Which points the model accepts.
     support : ndarray of int
         Indices of the support vectors.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import OneClassSVM
+    >>> from maxmargin.plots import OutlierDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> shown = OutlierDisplay.from_estimator(OneClassSVM(nu=0.1, gamma=2.0).fit(X), X)
+    >>> plt.show()
     """
 
     plane: Plane

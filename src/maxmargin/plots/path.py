@@ -63,6 +63,16 @@ class PathDisplay(Display):
     panels : sequence of str, default=("multipliers",)
         What is shown: "multipliers", "support" vectors by kind, "margin" width 1/\\|w\\|,
         "objective", "error", relative "gap".
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin.model_selection import svc_path
+    >>> from maxmargin.plots import PathDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(60, noise=0.2, random_state=0)
+    >>> shown = PathDisplay.from_path(svc_path(X, y, 20))
+    >>> plt.show()
     """
 
     C: Floats

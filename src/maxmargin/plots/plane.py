@@ -23,7 +23,17 @@ ROUNDING = 1e-9
 
 
 class Plane(NamedTuple):
-    """The points origin + a u + b v; u and v are orthonormal."""
+    """The points origin + a u + b v; u and v are orthonormal.
+
+    Examples
+    --------
+    >>> from maxmargin.plots import Plane
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> plane = Plane.of(X, features=[2, 3])
+    >>> plane.project(X).shape
+    (150, 2)
+    """
 
     origin: Floats
     u: Floats

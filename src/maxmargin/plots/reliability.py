@@ -44,6 +44,17 @@ class ReliabilityDisplay(Display):
     sides : pair of str
         What the histogram calls samples for which it did not happen, and for which it did.
     n_bins : int
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import ReliabilityDisplay
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(400, noise=0.35, random_state=0)
+    >>> model = SVC(probability=True).fit(X[:200], y[:200])
+    >>> shown = ReliabilityDisplay.from_estimator(model, X[200:], y[200:])
+    >>> plt.show()
     """
 
     probability: Floats

@@ -50,6 +50,16 @@ class SurfaceDisplay(Display):
     kernel : str
         Its kernel.
     score_name : str
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from maxmargin.model_selection import AutoSVC
+    >>> from maxmargin.plots import SurfaceDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> shown = SurfaceDisplay.from_report(AutoSVC(time_budget=20).fit(X, y).report_)
+    >>> plt.show()
     """
 
     linear: list[Point]

@@ -37,6 +37,21 @@ class TubeDisplay(Display):
         Note in the title about features that are not shown.
     rings : str
         Label of the ringed points.
+
+    See Also
+    --------
+    IntervalDisplay : how far targets lie from the curve.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> from maxmargin import SVR
+    >>> from maxmargin.plots import TubeDisplay
+    >>> X = np.linspace(0, 6, 50).reshape(-1, 1)
+    >>> y = np.sin(X[:, 0]) + 0.2 * np.random.default_rng(0).normal(size=50)
+    >>> shown = TubeDisplay.from_estimator(SVR(C=10, epsilon=0.2).fit(X, y), X, y)
+    >>> plt.show()
     """
 
     x: Floats

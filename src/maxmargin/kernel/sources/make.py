@@ -36,6 +36,13 @@ def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> Floats:
     Returns
     -------
     K : ndarray of shape (len(X), len(Z))
+
+    Examples
+    --------
+    >>> from maxmargin import Kernel, kernel_matrix
+    >>> kernel_matrix(Kernel.rbf(gamma=1.0), [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
     """
 
     if not isinstance(kernel, Kernel):
