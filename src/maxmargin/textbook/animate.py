@@ -38,6 +38,13 @@ def animate(
     -------
     matplotlib.animation.FuncAnimation
         In a notebook: ``HTML(animation.to_jshtml())``.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]]
+    >>> model, trace = textbook.smo(X, [-1, -1, 1, 1])
+    >>> film = textbook.animate(trace, "smo.gif", frames=3)
     """
     if trace.X is None or trace.y is None or trace.model_at is None or trace.X.shape[1] != 2:
         raise ValueError("animate needs the trace of a classifier on data with two features.")

@@ -53,6 +53,15 @@ def coordinate_descent(
     Returns
     -------
     w, trace
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> def L(w):
+    ...     return (w[0] - 1) ** 2 + (w[0] + w[1]) ** 2
+    >>> w, trace = textbook.coordinate_descent(L, start=[0, 0])
+    >>> w.round(3)
+    array([ 1., -1.])
     """
     if order not in ("cyclic", "largest decrease"):
         raise ValueError(f"order={order!r} is neither 'cyclic' nor 'largest decrease'.")

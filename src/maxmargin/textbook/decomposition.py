@@ -86,6 +86,18 @@ def decomposition(
     -------
     model, trace
         ``trace.kernel_share`` is the share of kernel rows that were computed.
+
+    See Also
+    --------
+    smo : working sets of two.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.decomposition(X, y, size=2)
+    >>> model.w.round(3), round(model.b, 3)
+    (array([1.]), -2.0)
     """
     X, t = points(X, y)
     check_C(C)

@@ -65,6 +65,18 @@ def dual_coordinate_descent(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    maxmargin.LinearSVC : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.dual_coordinate_descent(X, y, bias=True)
+    >>> model.predict(X)
+    array([-1., -1.,  1.,  1.])
     """
     data, y = points(X, y)
     check_C(C)

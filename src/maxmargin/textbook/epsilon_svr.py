@@ -61,6 +61,18 @@ def epsilon_svr(
     -------
     model, trace
         ``model.predict`` is y(x).
+
+    See Also
+    --------
+    maxmargin.SVR : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, t = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
+    >>> model, trace = textbook.epsilon_svr(X, t, C=10, epsilon=0.5)
+    >>> model.w.round(3), round(model.b, 3)
+    (array([0.667]), 0.5)
     """
     X = matrix(X)
     t = targets(y, len(X))

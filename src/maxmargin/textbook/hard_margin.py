@@ -56,6 +56,18 @@ def hard_margin_qp(
     ValueError
         If no plane separates the classes: the dual then grows without bound. Use
         ``soft_margin_qp``.
+
+    See Also
+    --------
+    soft_margin_qp : classes that overlap.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.hard_margin_qp(X, y)
+    >>> model.w.round(3), round(model.b, 3)
+    (array([1.]), -2.0)
     """
     X, t = points(X, y)
     K = gram(kernel, X)

@@ -55,6 +55,14 @@ def kernel_regression(
     Returns
     -------
     model, trace
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, t = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
+    >>> model, trace = textbook.kernel_regression(X, t, lam=0.01, kernel=textbook.kernels.rbf(0.5))
+    >>> model.predict(X).round(1)
+    array([0., 1., 2., 3.])
     """
     X = matrix(X)
     t = targets(y, len(X))

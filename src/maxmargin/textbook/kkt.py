@@ -23,7 +23,22 @@ MEANING = ("outside the margin", "on the margin", "inside the margin", "misclass
 
 @dataclass(frozen=True, eq=False)
 class KKTTable:
-    """One row for each point; printing it shows the table."""
+    """One row for each point; printing it shows the table.
+
+    See Also
+    --------
+    kkt_table : makes it.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> table = textbook.kkt_table(SVC(kernel="linear", C=1.0).fit(X, y), X, y)
+    >>> table.case
+    array([0, 1, 1, 0])
+    >>> bool(table.violation.max() <= table.tol)
+    True
+    """
 
     t: Array
     a: Array
@@ -91,6 +106,14 @@ def kkt_table(
     Returns
     -------
     KKTTable
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> table = textbook.kkt_table(SVC(kernel="linear", C=1.0).fit(X, y), X, y)
+    >>> table.a.round(3)
+    array([0. , 0.5, 0.5, 0. ])
     """
     a, t, bound = (
         _textbook(model, y, C) if isinstance(model, KernelModel) else _estimator(model, y, C)

@@ -50,6 +50,14 @@ def lasso(
     Returns
     -------
     model, trace
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, t = [[0.0, 1.0], [1.0, -1.0], [2.0, 1.0], [3.0, -1.0]], [0.0, 1.0, 2.0, 3.0]
+    >>> model, trace = textbook.lasso(X, t, lam=0.5)
+    >>> model.w != 0
+    array([ True, False])
     """
     X = matrix(X)
     t = targets(y, len(X))

@@ -29,38 +29,87 @@ def _margin(t: ArrayLike, y: ArrayLike) -> Array:
 
 
 def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
-    """1/2 (t - y)^2."""
+    """1/2 (t - y)^2.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.squared_error([1, -1], [0.5, 1.0])
+    array([0.125, 2.   ])
+    """
     return np.asarray(0.5 * (np.asarray(t, float) - np.asarray(y, float)) ** 2)
 
 
 def logistic(t: ArrayLike, y: ArrayLike) -> Array:
-    """-log sigma(t y) with t = +-1, without overflow."""
+    """-log sigma(t y) with t = +-1, without overflow.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.logistic([1, -1], [0.5, 1.0]).round(4)
+    array([0.4741, 1.3133])
+    """
     return np.asarray(np.logaddexp(0.0, -_margin(t, y)))
 
 
 def softmax(t: ArrayLike, scores: ArrayLike) -> Array:
-    """-log softmax(scores)_t; t is the index of the class, scores has a column for each class."""
+    """-log softmax(scores)_t; t is the index of the class, scores has a column for each class.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.softmax([0, 1], [[2.0, 0.0], [2.0, 0.0]]).round(4)
+    array([0.1269, 2.1269])
+    """
     s = np.asarray(scores, float)
     of_class = np.take_along_axis(s, np.asarray(t, int)[..., None], axis=-1)[..., 0]
     return np.asarray(np.logaddexp.reduce(s, axis=-1) - of_class)
 
 
 def hinge(t: ArrayLike, y: ArrayLike) -> Array:
-    """max(0, 1 - t y)."""
+    """max(0, 1 - t y).
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.hinge([1, -1], [0.5, 1.0])
+    array([0.5, 2. ])
+    """
     return np.asarray(np.maximum(0.0, 1.0 - _margin(t, y)))
 
 
 def squared_hinge(t: ArrayLike, y: ArrayLike) -> Array:
-    """max(0, 1 - t y)^2."""
+    """max(0, 1 - t y)^2.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.squared_hinge([1, -1], [0.5, 1.0])
+    array([0.25, 4.  ])
+    """
     return np.asarray(hinge(t, y) ** 2)
 
 
 def epsilon_insensitive(t: ArrayLike, y: ArrayLike, epsilon: float = 0.1) -> Array:
-    """max(0, |t - y| - epsilon)."""
+    """max(0, |t - y| - epsilon).
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.epsilon_insensitive([1.0, 2.0], [1.25, 1.0], epsilon=0.5)
+    array([0. , 0.5])
+    """
     residual = np.asarray(t, float) - np.asarray(y, float)
     return np.asarray(np.maximum(0.0, np.abs(residual) - epsilon))
 
 
 def zero_one(t: ArrayLike, y: ArrayLike) -> Array:
-    """1 where the sign is wrong, 0 elsewhere. The other losses are surrogates for this one."""
+    """1 where the sign is wrong, 0 elsewhere. The other losses are surrogates for this one.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> losses.zero_one([1, -1], [0.5, 1.0])
+    array([0., 1.])
+    """
     return np.where(_margin(t, y) < 0, 1.0, 0.0)

@@ -19,7 +19,18 @@ from maxmargin.textbook.kernels import Function, linear
 
 
 class Model(ABC):
-    """A decision function of the lectures."""
+    """A decision function of the lectures.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.smo(X, y)
+    >>> isinstance(model, textbook.Model)
+    True
+    >>> model.decision_function([[2.5]]).round(4)
+    array([0.5])
+    """
 
     b: float
     regression: bool
@@ -39,7 +50,16 @@ class Model(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(Model):
-    """y(x) = w'x + b."""
+    """y(x) = w'x + b.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import textbook
+    >>> model = textbook.LinearModel(np.array([1.0, -1.0]), b=0.5)
+    >>> model.decision_function([[2.0, 1.0]])
+    array([1.5])
+    """
 
     w: Array
     b: float = 0.0
@@ -60,6 +80,16 @@ class KernelModel(Model):
     """y(x) = sum_i coef_i k(x_i, x) + b.
 
     ``theory`` (27), ``fan`` (46).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import textbook
+    >>> model = textbook.KernelModel(np.array([[1.0], [3.0]]), np.array([-0.5, 0.5]), b=-2.0)
+    >>> model.decision_function([[2.0], [3.0]])
+    array([0., 1.])
+    >>> model.predict([[0.0], [4.0]])
+    array([-1.,  1.])
     """
 
     X: Array

@@ -32,7 +32,18 @@ Train = Callable[[Array, Array], tuple[Model, Trace]]
 
 @dataclass(frozen=True, eq=False)
 class OneVersusRest:
-    """One machine for each class."""
+    """One machine for each class.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [7.0], [8.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> model, traces = textbook.one_vs_rest(X, y)
+    >>> len(model.machines)
+    3
+    >>> model.predict([[0.5], [7.5]])
+    array(['a', 'c'], dtype='<U1')
+    """
 
     classes: Labels
     machines: list[Model]
@@ -48,7 +59,18 @@ class OneVersusRest:
 
 @dataclass(frozen=True, eq=False)
 class OneVersusOne:
-    """One machine for each pair (i, j), i < j; positive values vote for i."""
+    """One machine for each pair (i, j), i < j; positive values vote for i.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [7.0], [8.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> model, traces = textbook.one_vs_one(X, y)
+    >>> model.pairs
+    [(0, 1), (0, 2), (1, 2)]
+    >>> model.predict([[0.5], [7.5]])
+    array(['a', 'c'], dtype='<U1')
+    """
 
     classes: Labels
     pairs: list[tuple[int, int]]
@@ -87,6 +109,14 @@ def one_vs_rest(
     Returns
     -------
     model, traces : one trace for each class.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [7.0], [8.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> model, traces = textbook.one_vs_rest(X, y)
+    >>> [trace.name for trace in traces]
+    ['SMO, second order', 'SMO, second order', 'SMO, second order']
     """
     X, labels, classes = labelled(X, y)
     trained = [train(X, np.where(labels == k, 1.0, -1.0)) for k in classes]
@@ -94,7 +124,18 @@ def one_vs_rest(
 
 
 def one_vs_one(X: ArrayLike, y: ArrayLike, train: Train = smo) -> tuple[OneVersusOne, list[Trace]]:
-    """A machine for each pair of classes; parameters as in ``one_vs_rest``."""
+    """A machine for each pair of classes; parameters as in ``one_vs_rest``.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [7.0], [8.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> model, traces = textbook.one_vs_one(X, y)
+    >>> len(traces)
+    3
+    >>> model.predict([[3.5]])
+    array(['b'], dtype='<U1')
+    """
     X, labels, classes = labelled(X, y)
     pairs = list(combinations(range(len(classes)), 2))
     trained = []

@@ -47,6 +47,18 @@ def nu_svc(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    maxmargin.NuSVC : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.nu_svc(X, y, nu=0.5)
+    >>> model.predict([[0.5], [3.5]])
+    array([-1.,  1.])
     """
     X, y = points(X, y)
     n = len(y)

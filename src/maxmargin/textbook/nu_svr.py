@@ -62,6 +62,18 @@ def nu_svr(
     -------
     model, trace
         ``model.epsilon`` is half the width of the tube that was found.
+
+    See Also
+    --------
+    maxmargin.NuSVR : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, t = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
+    >>> model, trace = textbook.nu_svr(X, t, C=10, nu=0.5)
+    >>> model.predict([[1.5]]).round(3)
+    array([1.5])
     """
     X = matrix(X)
     t = targets(y, len(X))

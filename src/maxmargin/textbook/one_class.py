@@ -42,6 +42,18 @@ def one_class(
     -------
     model, trace
         ``model.predict`` is +1 inside, -1 for novel points; b = -rho.
+
+    See Also
+    --------
+    maxmargin.OneClassSVM : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X = [[0.0], [1.0], [2.0], [3.0]]
+    >>> model, trace = textbook.one_class(X, nu=0.3, kernel=textbook.kernels.rbf(0.1))
+    >>> model.predict([[1.5], [9.0]])
+    array([ 1., -1.])
     """
     X = matrix(X)
     if not 0 < nu <= 1:

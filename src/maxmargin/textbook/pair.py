@@ -29,7 +29,21 @@ ROUNDING = 1e-12
 
 
 class Pair(NamedTuple):
-    """What the slide computes for a pair i, j; ``a_i``, ``a_j`` and ``b`` are the new values."""
+    """What the slide computes for a pair i, j; ``a_i``, ``a_j`` and ``b`` are the new values.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.smo(X, y)
+    >>> pair = trace.steps[1].pair
+    >>> pair.i, pair.j
+    (2, 1)
+    >>> (pair.L, pair.H)
+    (0.0, 1.0)
+    >>> pair.unclipped
+    0.5
+    """
 
     i: int
     j: int

@@ -60,6 +60,18 @@ def pegasos(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    maxmargin.PegasosSVC : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.pegasos(X, y, bias=True, steps=2000)
+    >>> model.predict(X)
+    array([-1., -1.,  1.,  1.])
     """
     data, y = points(X, y)
     _check_lambda(lam)
@@ -101,6 +113,18 @@ def kernel_pegasos(
     """Algorithm 11: the same in a kernel's feature space; parameters as in ``pegasos``.
 
     The variables of a step are the counts alpha.
+
+    See Also
+    --------
+    maxmargin.PegasosSVC : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.kernel_pegasos(X, y, kernel=textbook.kernels.rbf(0.5), steps=200)
+    >>> model.predict(X)
+    array([-1., -1.,  1.,  1.])
     """
     X, y = points(X, y)
     _check_lambda(lam)
@@ -128,7 +152,16 @@ def kernel_pegasos(
 
 
 def pegasos_objective(values: Array, squared_norm: Any, y: Array, lam: float) -> float:
-    """lambda/2 |w|^2 + mean hinge loss."""
+    """lambda/2 |w|^2 + mean hinge loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import textbook
+    >>> values, y = np.array([0.5, 2.0]), np.array([1.0, 1.0])
+    >>> textbook.pegasos_objective(values, squared_norm=1.0, y=y, lam=0.1)
+    0.3
+    """
     return float(0.5 * lam * squared_norm + np.maximum(0.0, 1.0 - y * values).mean())
 
 

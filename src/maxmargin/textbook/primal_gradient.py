@@ -57,6 +57,18 @@ def primal_gradient(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    primal_newton : needs fewer steps.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.primal_gradient(X, y, kernel=textbook.kernels.rbf(0.5))
+    >>> model.predict(X)
+    array([-1., -1.,  1.,  1.])
     """
     X, t = points(X, y)
     check_C(C)

@@ -50,6 +50,14 @@ def primal_newton(
     Returns
     -------
     model, trace
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.primal_newton(X, y, kernel=textbook.kernels.rbf(0.5))
+    >>> model.predict(X)
+    array([-1., -1.,  1.,  1.])
     """
     X, t = points(X, y)
     check_C(C)

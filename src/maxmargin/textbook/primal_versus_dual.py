@@ -92,6 +92,14 @@ def primal_versus_dual(
     Returns
     -------
     PrimalVersusDual
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> measured = textbook.primal_versus_dual(X, y, degree=2, repeats=1)
+    >>> measured.disagreement < 1e-4
+    True
     """
     X, t = points(X, y)
     if degree < 1 or repeats < 1:

@@ -19,7 +19,23 @@ from maxmargin.textbook.checks import Array
 
 
 class QuadraticProgram(NamedTuple):
-    """The six arrays of the standard form."""
+    """The six arrays of the standard form.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import textbook
+    >>> program = textbook.QuadraticProgram(
+    ...     P=np.eye(2),
+    ...     q=-np.ones(2),
+    ...     G=-np.eye(2),
+    ...     h=np.zeros(2),
+    ...     A=np.ones((1, 2)),
+    ...     b=np.ones(1),
+    ... )
+    >>> program.P.shape
+    (2, 2)
+    """
 
     P: Array
     q: Array

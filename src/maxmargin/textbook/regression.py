@@ -50,7 +50,16 @@ class SoftmaxModel:
 
 
 def linear_regression(X: ArrayLike, y: ArrayLike, lam: float = 0.0) -> tuple[LinearModel, Trace]:
-    """Least squares: (X'X + lambda I) w = X't on centred data, b from the means."""
+    """Least squares: (X'X + lambda I) w = X't on centred data, b from the means.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, t = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
+    >>> model, trace = textbook.linear_regression(X, t)
+    >>> model.predict([[5.0]]).round(3)
+    array([5.])
+    """
     X = matrix(X)
     t = targets(y, len(X))
     if not lam >= 0:
@@ -75,6 +84,14 @@ def logistic_regression(
     """Labels -1 and +1; the probability of +1 is sigma(w'x + b).
 
     It is solved as softmax regression with scores [y, 0].
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.logistic_regression(X, y)
+    >>> model.predict([[0.0], [4.0]])
+    array([-1.,  1.])
     """
     X, t = points(X, y)
     W, kept = _newton(X, t[:, None] > 0, lam, tol, max_iter, Trace("logistic regression", trace))
@@ -92,6 +109,14 @@ def softmax_regression(
     """Softmax regression for any number of classes.
 
     Adding a constant to all scores changes nothing, so the biases are made to sum to zero.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0], [7.0], [8.0]], ["a", "a", "b", "b", "c", "c"]
+    >>> model, trace = textbook.softmax_regression(X, y)
+    >>> model.predict([[0.0], [8.0]])
+    array(['a', 'c'], dtype='<U1')
     """
     X, y, classes = labelled(X, y)
     T, kept = y[:, None] == classes, Trace("softmax regression", trace)

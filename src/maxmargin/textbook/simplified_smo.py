@@ -69,6 +69,18 @@ def simplified_smo(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    smo : chooses the pair that violates most.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.simplified_smo(X, y, C=10)
+    >>> model.predict(X)
+    array([-1., -1.,  1.,  1.])
     """
     X, t = points(X, y)
     check_C(C)

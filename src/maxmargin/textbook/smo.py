@@ -71,6 +71,20 @@ def smo(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    maxmargin.SVC : for real work.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.smo(X, y)
+    >>> model.w.round(3), round(model.b, 3)
+    (array([1.]), -2.0)
+    >>> len(trace.steps)
+    2
     """
     X, t = points(X, y)
     check_C(C, finite=False)

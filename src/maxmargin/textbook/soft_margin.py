@@ -53,6 +53,18 @@ def soft_margin_qp(
     Returns
     -------
     model, trace
+
+    See Also
+    --------
+    smo : without a QP library.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.soft_margin_qp(X, y, C=1.0)
+    >>> model.alpha.round(3)
+    array([0. , 0.5, 0.5, 0. ])
     """
     X, t = points(X, y)
     check_C(C)
@@ -90,7 +102,16 @@ def bias_of_extremes(K: Array, t: Array, a: Array) -> float:
 
 
 def slacks(model: Model, X: ArrayLike, y: ArrayLike) -> Array:
-    """xi_i = max(0, 1 - t_i y(x_i))."""
+    """xi_i = max(0, 1 - t_i y(x_i)).
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.soft_margin_qp(X, y, C=0.1)
+    >>> textbook.slacks(model, X, y).round(2)
+    array([0. , 0.5, 0.5, 0. ])
+    """
     X, t = points(X, y)
     return np.maximum(0.0, 1.0 - t * model.decision_function(X))
 

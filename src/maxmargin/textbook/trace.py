@@ -26,7 +26,19 @@ from maxmargin.textbook.pair import Pair
 
 
 class Step(NamedTuple):
-    """The state after an iteration."""
+    """The state after an iteration.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.smo(X, y)
+    >>> step = trace.steps[-1]
+    >>> step.variables.round(4)
+    array([0. , 0.5, 0.5, 0. ])
+    >>> bool(step.primal - step.dual < 1e-3)
+    True
+    """
 
     iteration: int
     chosen: tuple[int, ...]
@@ -56,7 +68,16 @@ class Step(NamedTuple):
 
 @dataclass
 class Trace:
-    """The steps that were kept, in order."""
+    """The steps that were kept, in order.
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [-1, -1, 1, 1]
+    >>> model, trace = textbook.smo(X, y)
+    >>> trace.column("dual").round(4)
+    array([0. , 0.5])
+    """
 
     name: str = ""
     every: int = 1
