@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "matplotlib.sphinxext.plot_directive",
     "sphinx_gallery.gen_gallery",
     "sphinx_design",
     "sphinx_copybutton",
@@ -39,6 +40,7 @@ templates_path = ["_templates"]
 exclude_patterns = ["_*", "**/*.ipynb"]
 nitpicky = False
 highlight_language = "none"
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_block"]
 myst_heading_anchors = 4
@@ -49,6 +51,11 @@ mathjax_path = "tex-svg.js"  # see _extensions/assets.py
 autosummary_generate = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+numpydoc_use_plots = True
+plot_include_source = True
+plot_formats = [("png", 150)]
+plot_html_show_formats = False
+plot_html_show_source_link = False
 numpydoc_class_members_toctree = False
 viewcode_line_numbers = True
 
