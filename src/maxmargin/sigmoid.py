@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import expit
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.choose import HOST
 
 
 class Settings(NamedTuple):
@@ -67,45 +68,8 @@ class Likelihood(NamedTuple):
         return self.w * (self.t - p), self.w * (p * (1 - p))
 
     def minimised(self, start: Floats, most: int = SETTINGS.newton_steps) -> tuple[Floats, float]:
-        """The optimum without constraints and its F: Newton's method with halved steps."""
-        X = self.X
-        x: Floats = start
-        z: Floats = x @ X
-        value = self.value(z)
-        for _ in range(most):
-            first, second = self.derivatives(z)
-            gradient = X @ first
-            step = -_solved((X * second) @ X.T, gradient)
-            expected, length = float(gradient @ step), 1.0
-            if -expected <= 1e-9 * (1 + abs(value)):  # the error after this step is its square
-                return x + step, value + expected / 2
-            while length > 1e-10:
-                z = (x + length * step) @ X
-                new = self.value(z)
-                if new <= value + 1e-4 * length * expected:
-                    break
-                length *= 0.5
-            if length <= 1e-10:
-                break
-            x, value = x + length * step, new
-        return x, value
-
-
-def _solved(hessian: Floats, right: Floats) -> Floats:
-    """The solution of a few equations whose matrix may be singular up to rounding.
-
-    Elimination of two or three unknowns is faster in Python than a call of LAPACK.
-    """
-    shift = 1e-12 * max(float(hessian.trace()), np.finfo(float).tiny)
-    rows = [[*row, x] for row, x in zip(hessian.tolist(), right.tolist(), strict=True)]
-    for i, row in enumerate(rows):
-        row[i] += shift
-    for i, row in enumerate(rows):
-        for j, other in enumerate(rows):
-            if j != i:
-                share = other[i] / row[i]
-                other[i:] = [a - share * b for a, b in zip(other[i:], row[i:], strict=True)]
-    return np.array([row[-1] / row[i] for i, row in enumerate(rows)])
+        """The optimum without constraints and its F: Newton's method in the core."""
+        return HOST.minimise_logistic(*self, start, most)
 
 
 def _rows(*rows: Floats) -> Floats:
@@ -130,28 +94,33 @@ def fit_bent(
     straight = Likelihood(_rows(values / unit), t, w)
     start = np.array([plain[0] * unit, plain[1]])
     z = start @ straight.X
-    value, slopes = straight.value(z), straight.derivatives(z)
-    best = value
-    for k, s in enumerate(SETTINGS.scales):
-        bend = np.arcsinh(s * values)
-        size = float(np.abs(bend).max())
-        promised = value - _promised(straight, slopes, bend / size) + k * price
-        if promised >= best - SETTINGS.gain:
+    best = value = straight.value(z)
+    bends = np.arcsinh(np.multiply.outer(SETTINGS.scales, values))
+    sizes = np.abs(bends).max(axis=1)
+    bends /= sizes[:, None]
+    gains = _promised(straight, z, bends)
+    for k, (s, size, gain) in enumerate(zip(SETTINGS.scales, sizes.tolist(), gains, strict=True)):
+        if value - gain + k * price >= best - SETTINGS.gain:
             continue
-        x, least = _with_bend(straight, start, bend / size)
+        x, least = _with_bend(straight, start, bends[k])
         a, d, b = x.tolist()
         if d < 0 and least + k * price < best:
             found, best = (a / unit, d / size, s, b), least + k * price
     return found
 
 
-def _promised(straight: Likelihood, slopes: tuple[Floats, Floats], bend: Floats) -> float:
-    """What a Newton step at Platt's sigmoid promises of a bend, in nats; 0 where D > 0."""
-    slope, curved = float(slopes[0] @ bend), slopes[1] * bend
-    cross = straight.X @ curved
-    rest = cross @ _solved((straight.X * slopes[1]) @ straight.X.T, cross)
-    curvature = max(float(curved @ bend - rest), np.finfo(float).tiny)
-    return slope**2 / (2 * curvature) if slope > 0 else 0.0
+def _promised(straight: Likelihood, z: Floats, bends: Floats) -> list[float]:
+    """What a Newton step at Platt's sigmoid promises of each bend, in nats; 0 where D > 0."""
+    first, second = straight.derivatives(z)
+    X, curved = straight.X, bends * second
+    cross = X @ curved.T
+    H = (X * second) @ X.T
+    np.einsum("ii->i", H)[:] += 1e-12 * float(H.trace()) + np.finfo(float).tiny
+    rest = np.sum(cross * np.linalg.solve(H, cross), axis=0)
+    curvature = np.maximum(np.sum(curved * bends, axis=1) - rest, np.finfo(float).tiny)
+    slope = np.maximum(bends @ first, 0.0)
+    gains: list[float] = (slope**2 / (2 * curvature)).tolist()
+    return gains
 
 
 def _with_bend(straight: Likelihood, start: Floats, bend: Floats) -> tuple[Floats, float]:

@@ -252,3 +252,16 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     pegasos_rows = staticmethod(_cpu.pegasos_rows)
     pegasos_tile = staticmethod(_cpu.pegasos_tile)
     norma_tile = staticmethod(_cpu.norma_tile)
+
+    # ---- probabilities --------------------------------------------------------------------------
+
+    def minimise_logistic(
+        self, X: Floats, t: Floats, w: Floats, start: Floats, most: int
+    ) -> tuple[Floats, float]:
+        """The most likely logistic function of two or three features, the rows of X, and its F.
+
+        At most so many Newton steps are taken from the start; logistic.h says what F is.
+        """
+        x = np.array(start, np.float64)
+        value, _ = _cpu.minimise_logistic(contiguous(X), contiguous(t), contiguous(w), x, most)
+        return x, value

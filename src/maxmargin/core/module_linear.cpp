@@ -1,9 +1,11 @@
-// The binding of products with the data of linear models, and of Crammer and Singer's machine.
+// The binding of products with the data of linear models, of Crammer and Singer's machine, and of
+// logistic functions of a few features.
 #include <tuple>
 
 #include "crammer_singer.h"
 #include "holder.h"
 #include "linear.h"
+#include "logistic.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 namespace {
@@ -107,6 +109,18 @@ void class_sum(const PointsHolder<T>& X, const Index& index, const Array<double>
   hot::class_sum(rows, t.data(), int64_t(t.shape(1)), out.data());
 }
 
+// The least F and the passes that it took; x begins as the start and ends as the minimum.
+std::tuple<double, int64_t> minimise_logistic(Array<double> X, Array<double> t, Array<double> w,
+                                              Writable<double> x, int64_t most) {
+  require(X.ndim() == 2 && (X.shape(0) == 2 || X.shape(0) == 3) && x.size() == X.shape(0),
+          "minimise_logistic: X needs two or three rows, and x as many numbers");
+  require(t.size() == X.shape(1) && w.size() == X.shape(1), "minimise_logistic: lengths differ");
+  nb::gil_scoped_release release;
+  const Minimum found = hot::minimise_logistic(int64_t(X.shape(0)), X.data(), t.data(), w.data(),
+                                               int64_t(X.shape(1)), x.data(), most);
+  return {found.value, found.passes};
+}
+
 template <class T>
 void bind(nb::module_& m) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"),
@@ -127,11 +141,17 @@ void bind(nb::module_& m) {
         nb::arg("out").noconvert());
 }
 
+void bind_float64(nb::module_& m) {
+  m.def("minimise_logistic", &minimise_logistic, nb::arg("X"), nb::arg("t"), nb::arg("w"),
+        nb::arg("x").noconvert(), nb::arg("most"));
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
   bind<float>(m);
   bind<double>(m);
+  bind_float64(m);
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

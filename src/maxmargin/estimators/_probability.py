@@ -29,7 +29,7 @@ from maxmargin.kernel.left_out import Left, TaskLeavingOut
 from maxmargin.kernel.training import Constant, Task, Trained
 
 PIECE = 2**16
-"""Numbers that are mixed at once: they stay in the cache."""
+"""Numbers that are multiplied at once: they stay in the cache."""
 
 
 def leaving_out(
@@ -59,28 +59,27 @@ def sample_keys(kind: Kind | None, X: Any, seed: Any, dtype: DTypeLike = np.floa
     if sparse.issparse(X):
         X = X.tocsr()
         sums = np.zeros(X.nnz + 1, np.uint64)
-        for i in range(0, X.nnz, PIECE):
-            part = slice(i, min(i + PIECE, X.nnz))
-            sums[part.start + 1 : part.stop + 1] = _mixed(X.data[part], dtype)
-            sums[part.start + 1 : part.stop + 1] *= factor[X.indices[part]]
-        np.cumsum(sums, out=sums)
-        return np.asarray(sums[X.indptr[1:]] - sums[X.indptr[:-1]]).view(np.int64)
+        np.cumsum(_bits(X.data, dtype) * factor[X.indices], out=sums[1:])
+        return _mixed(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
     step = max(1, PIECE // max(1, X.shape[1]))
-    parts = [_mixed(X[i : i + step], dtype) * factor for i in range(0, len(X), step)]
-    return np.concatenate([part.sum(axis=1, dtype=np.uint64) for part in parts]).view(np.int64)
+    parts = [_bits(X[i : i + step], dtype) * factor for i in range(0, len(X), step)]
+    return _mixed(np.concatenate([part.sum(axis=1, dtype=np.uint64) for part in parts]))
 
 
-def _mixed(values: NDArray[Any], dtype: DTypeLike) -> NDArray[np.uint64]:
-    """The bits of numbers in one precision, mixed (splitmix64); 0 stays 0, and -0 becomes it."""
+def _bits(values: NDArray[Any], dtype: DTypeLike) -> NDArray[np.uint64]:
+    """The bits of numbers in one precision; 0 has none, and -0 becomes it."""
     with np.errstate(over="ignore"):
-        rounded = values.astype(dtype)
-    bits = (rounded.astype(np.float64) + 0.0).view(np.uint64)
+        rounded = values.astype(dtype) + 0.0
+    return rounded.view(f"u{rounded.itemsize}").astype(np.uint64)
+
+
+def _mixed(keys: NDArray[np.uint64]) -> Integers:
+    """Numbers whose order tells nothing about the sums that they are made of (splitmix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits ^= bits >> np.uint64(shift)
-        bits *= np.uint64(factor)
-    bits ^= bits >> np.uint64(31)
-    mixed: NDArray[np.uint64] = bits
-    return mixed
+        keys ^= keys >> np.uint64(shift)
+        keys *= np.uint64(factor)
+    keys ^= keys >> np.uint64(31)
+    return keys.view(np.int64)
 
 
 class GivesProbabilities(Calibrated, KernelMachine):
