@@ -260,7 +260,7 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     ) -> tuple[Floats, float]:
         """The most likely logistic function of two or three features, the rows of X, and its F.
 
-        At most so many Newton steps are taken from the start; logistic.h says what F is.
+        At most `most` Newton steps are taken from the start; logistic.h says what F is.
         """
         x = np.array(start, np.float64)
         value, _ = _cpu.minimise_logistic(contiguous(X), contiguous(t), contiguous(w), x, most)
