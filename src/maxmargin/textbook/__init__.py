@@ -7,7 +7,16 @@ Every function returns the model and a ``Trace``. Labels are -1 and +1; kernels 
 ``maxmargin``: the tests check that both reach the same optimum.
 """
 
-from maxmargin.textbook import data, kernels, lectures, losses
+from maxmargin.textbook import (
+    data,
+    duality,
+    experiments,
+    kernels,
+    lectures,
+    losses,
+    practice,
+    theorems,
+)
 from maxmargin.textbook.animate import animate
 from maxmargin.textbook.coordinate_descent import coordinate_descent
 from maxmargin.textbook.decomposition import decomposition
@@ -19,6 +28,7 @@ from maxmargin.textbook.kkt import KKTTable, kkt_table
 from maxmargin.textbook.lasso import lasso
 from maxmargin.textbook.models import KernelModel, LinearModel, Model
 from maxmargin.textbook.multiclass import OneVersusOne, OneVersusRest, one_vs_one, one_vs_rest
+from maxmargin.textbook.norma import norma
 from maxmargin.textbook.nu_svc import nu_svc
 from maxmargin.textbook.nu_svr import nu_svr
 from maxmargin.textbook.one_class import one_class
@@ -29,10 +39,12 @@ from maxmargin.textbook.primal_newton import primal_newton
 from maxmargin.textbook.primal_versus_dual import primal_versus_dual
 from maxmargin.textbook.quadratic_program import QuadraticProgram
 from maxmargin.textbook.regression import linear_regression, logistic_regression, softmax_regression
+from maxmargin.textbook.sgd_svm import sgd_svm
 from maxmargin.textbook.simplified_smo import simplified_smo
 from maxmargin.textbook.smo import smo
 from maxmargin.textbook.soft_margin import slacks, soft_margin_qp
 from maxmargin.textbook.trace import Step, Trace
+from maxmargin.textbook.worked_example import worked_example
 
 __all__ = [
     "KKTTable",
@@ -50,7 +62,9 @@ __all__ = [
     "data",
     "decomposition",
     "dual_coordinate_descent",
+    "duality",
     "epsilon_svr",
+    "experiments",
     "hard_margin_qp",
     "kernel_pegasos",
     "kernel_regression",
@@ -61,6 +75,7 @@ __all__ = [
     "linear_regression",
     "logistic_regression",
     "losses",
+    "norma",
     "nu_svc",
     "nu_svr",
     "one_class",
@@ -68,12 +83,16 @@ __all__ = [
     "one_vs_rest",
     "pegasos",
     "pegasos_objective",
+    "practice",
     "primal_gradient",
     "primal_newton",
     "primal_versus_dual",
+    "sgd_svm",
     "simplified_smo",
     "slacks",
     "smo",
     "soft_margin_qp",
     "softmax_regression",
+    "theorems",
+    "worked_example",
 ]

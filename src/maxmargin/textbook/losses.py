@@ -12,6 +12,10 @@
 | SVM for regression | max(0, abs(t - y) - epsilon) | |
 | errors | 1 if t y < 0 | |
 
+The first two are negative log-likelihoods: of the target t under a normal distribution around y,
+-log N(t; y, sigma^2) = 1/2 (t - y)^2 / sigma^2 + log(sigma sqrt(2 pi)), which is the squared error
+up to a factor and a constant, and of the label under P(t) = sigma(t y). The hinge loss is none.
+
 Each adds 1/2 lambda |w|^2, or for the SVM multiplies the loss by C = 1 / lambda.
 ``theory`` calls the hinge loss the epsilon-insensitive loss with epsilon = 0:
 that one is |t - y|, which equals the hinge loss only if t = +-1 and t y <= 1.
@@ -38,6 +42,11 @@ def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
     array([0.125, 2.   ])
     """
     return np.asarray(0.5 * (np.asarray(t, float) - np.asarray(y, float)) ** 2)
+
+
+def gaussian_nll(t: ArrayLike, y: ArrayLike, sigma: float = 1.0) -> Array:
+    """-log N(t; y, sigma^2): the squared error divided by sigma^2, plus a constant."""
+    return np.asarray(squared_error(t, y) / sigma**2 + np.log(sigma * np.sqrt(2.0 * np.pi)))
 
 
 def logistic(t: ArrayLike, y: ArrayLike) -> Array:

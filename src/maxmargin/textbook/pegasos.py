@@ -74,7 +74,7 @@ def pegasos(
     array([-1., -1.,  1.,  1.])
     """
     data, y = points(X, y)
-    _check_lambda(lam)
+    check_lambda(lam)
     X = np.column_stack([data, np.ones(len(data))]) if bias else data
     w, mean = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     drawn = np.random.default_rng(seed).integers(len(y), size=steps)
@@ -127,7 +127,7 @@ def kernel_pegasos(
     array([-1., -1.,  1.,  1.])
     """
     X, y = points(X, y)
-    _check_lambda(lam)
+    check_lambda(lam)
     K, alpha = gram(kernel, X), np.zeros(len(y))
     drawn = np.random.default_rng(seed).integers(len(y), size=steps)
 
@@ -165,6 +165,7 @@ def pegasos_objective(values: Array, squared_norm: Any, y: Array, lam: float) ->
     return float(0.5 * lam * squared_norm + np.maximum(0.0, 1.0 - y * values).mean())
 
 
-def _check_lambda(lam: float) -> None:
+def check_lambda(lam: float) -> None:
+    """The penalty must be above 0."""
     if not lam > 0:
         raise ValueError(f"lam={lam} must be above 0; it is 1 / (n C).")
