@@ -1,19 +1,27 @@
 // Numbers for formulas and sentences: four digits, and brackets where a sign would follow a sign.
 
+import { shortNumber } from "../ui/controls";
+
 const DIGITS = 4;
+/** Smaller values are what rounding left of 0. */
+const ROUNDING = 1e-13;
 
 /** A number for TeX: 0.8333, -12.5, 3.1\cdot10^{-7}. */
 export function tex(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "\\infty" : value < 0 ? "-\\infty" : "?";
   const plain = Number(value.toPrecision(DIGITS));
   const size = Math.abs(plain);
-  if (plain === 0) return "0";
+  if (size < ROUNDING) return "0";
   if (size >= 1e-4 && size < 1e6) return String(plain);
   const [head, power] = plain.toExponential().split("e");
   return `${head}\\cdot10^{${Number(power)}}`;
 }
 
-/** The same inside a sum or a product. */
+/** A number for sentences. */
+export const num = (value: number): string =>
+  shortNumber(Math.abs(value) < ROUNDING ? 0 : value, DIGITS);
+
+/** The same as `tex` inside a sum or a product. */
 export const signed = (value: number): string => (value < 0 ? `(${tex(value)})` : tex(value));
 
 /** The number of a point, from 1 as on the slides. */

@@ -72,7 +72,7 @@ function algorithmControls(state: State, change: Change): Part {
     ...{ label: "What is minimised", value: state.target },
     choices: [
       { value: "two", label: "A function of two variables" },
-      { value: "regression", label: "Kernel regression on the data" },
+      { value: "regression", label: "Kernel regression, λ = 1/C" },
     ],
     change: (value) => change({ target: value }),
   });

@@ -3,7 +3,7 @@
 
 import type { Kernel } from "../svm/types";
 import { array, pythonNumber } from "../ui/python";
-import { ALGORITHMS, DRAWS, QUADRATIC_TOL, TOL } from "./algorithms";
+import { ALGORITHMS, DRAWS, TOL } from "./algorithms";
 import { stepAt, type Run, type State } from "./state";
 
 /** The program for one run. */
@@ -68,31 +68,29 @@ function call(run: Run): string[] {
     case "coordinate-largest":
       return descent(run);
     default: {
-      const rule = { "dual-cyclic": "cyclic", "dual-permutation": "permutation" }[key as string];
+      const order = { "dual-cyclic": "cyclic", "dual-permutation": "permutation" }[key as string];
       return [
         "model, trace = textbook.dual_coordinate_descent(",
-        `    X, t, C=${C}, ${bias}, rule="${rule ?? "random"}", tol=${TOL}, ${seed}`,
+        `    X, t, C=${C}, ${bias}, order="${order ?? "random"}", tol=${TOL}, ${seed}`,
         ")",
       ];
     }
   }
 }
 
-/** L(w) as a Python function, and its descent. */
+/** Two variables as a function; the regression has an entry of its own in the textbook. */
 function descent({ key, kernel, problem, settings }: Run): string[] {
-  const order = key === "coordinate-cyclic" ? "cyclic" : "largest decrease";
-  const two = settings.target === "two";
+  const order = `order="${key === "coordinate-cyclic" ? "cyclic" : "largest decrease"}"`;
   const r = pythonNumber(settings.correlation);
-  const function_ = two
-    ? [`A, q, start = np.array([[1, ${r}], [${r}, 1]]), np.zeros(2), [-0.9, 1.6]`]
-    : [
-        `K = ${kernelOf(kernel)}(X, X)${settings.bias ? " + 1" : ""}`,
-        `A, q, start = K + np.eye(len(t)) / ${pythonNumber(problem.C)}, t, np.zeros(len(t))`,
-      ];
+  if (settings.target === "two")
+    return [
+      `A = np.array([[1, ${r}], [${r}, 1]])`,
+      `w, trace = textbook.coordinate_descent(lambda w: 0.5 * w @ A @ w, [-0.9, 1.6], ${order})`,
+    ];
+  const k = settings.bias ? `lambda X, Z: ${kernelOf(kernel)}(X, Z) + 1` : kernelOf(kernel);
   return [
-    ...function_,
-    "w, trace = textbook.coordinate_descent(",
-    `    lambda w: 0.5 * w @ A @ w - q @ w, start, tol=${QUADRATIC_TOL}, order="${order}"`,
+    "model, trace = textbook.kernel_regression(",
+    `    X, t, lam=1 / ${pythonNumber(problem.C)}, kernel=${k}, ${order}, tol=${TOL}`,
     ")",
   ];
 }

@@ -6,10 +6,9 @@
 // for each support vector.
 
 import { h } from "../ui/dom";
-import { shortNumber } from "../ui/controls";
 import { ALGORITHMS } from "./algorithms";
 import { chosen, gap } from "./algorithms/trace";
-import { list, no } from "./numbers";
+import { list, no, num } from "./numbers";
 import { Figure } from "./pictures/picture";
 import { Plane } from "./pictures/plane";
 import type { Stage } from "./single";
@@ -17,7 +16,6 @@ import { stepAt, type Clock, type Run } from "./state";
 
 /** Gaps below this are drawn at it: rounding is all that is left. */
 const FLOOR = 1e-9;
-const num = (value: number) => shortNumber(value, 4);
 
 /** The clock's last tick. */
 export function raceLength(runs: readonly Run[], clock: Clock): number {

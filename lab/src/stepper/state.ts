@@ -42,11 +42,11 @@ const LINEAR: Kernel = { kind: "linear", gamma: 1, coef0: 0, degree: 1 };
 const SIZES = { revisited: 20, separable: 12, gaussians: 16, xor: 16, rings: 20, moons: 20 };
 const NOISE = { separable: 0.3, gaussians: 0.5, xor: 0.25, rings: 0.1, moons: 0.12, revisited: 0 };
 
-/** The worked example: one free segment, one clipped, and the optimum after three pairs. */
+/** A worked example: three pairs, of which one is clipped, end at a = (1, 1/2, 1/2), w = (1, 0), b = 0. */
 const THREE: readonly Point[] = [
-  { x: 0, y: 0, k: 0 },
-  { x: 2, y: 0, k: 1 },
-  { x: 0, y: 2, k: 1 },
+  { x: 0, y: 2, k: 0 },
+  { x: 1, y: 0, k: 1 },
+  { x: 1, y: 4, k: 1 },
 ];
 
 export const DATA_NAMES = ["three", ...Object.keys(SIZES), "own"] as readonly DataName[];

@@ -1,7 +1,6 @@
 // What happened in a step and why, in sentences. Screen readers read the same.
 
-import { shortNumber } from "../ui/controls";
-import { MAX_PASSES, TOL, type AlgorithmKey } from "./algorithms";
+import { TOL, type AlgorithmKey } from "./algorithms";
 import {
   gap,
   type CoordinateMove,
@@ -14,9 +13,8 @@ import {
   type Step,
   type Trace,
 } from "./algorithms/trace";
-import { list, no } from "./numbers";
+import { list, no, num } from "./numbers";
 
-const num = (value: number) => shortNumber(value, 4);
 const named = (t: number) => (t > 0 ? "+1" : "−1");
 
 /** The sentences of a step. */
@@ -202,16 +200,14 @@ function end(key: AlgorithmKey, trace: Trace, step: Step): string[] {
       : [`The trace is cut here, after ${step.iteration} steps, before the end.`];
   }
   if (key === "simplified") {
-    const left =
+    const reason =
       step.violation > TOL
-        ? `, though a violation of ${num(step.violation)} is left: the random partners did not find the move`
-        : "";
-    return [
-      `${MAX_PASSES} sweeps in a row changed nothing: it stops${left}. The gap is ${num(gap(step))}.`,
-    ];
+        ? `Sweep after sweep changes nothing, so it stops, though a violation of ${num(step.violation)} is left: no partner could move`
+        : `In a whole sweep no point violates its condition by more than ${TOL}: it stops`;
+    return [`${reason}. The gap is ${num(gap(step))}.`];
   }
   if (key.startsWith("smo")) return [`No pair disagrees by more than ${TOL}: this is the optimum.`];
   if (key.startsWith("dual"))
-    return [`No projected gradient of the sweep exceeds ${TOL}: this is the optimum.`];
-  return ["A sweep no longer lowers L: this is the minimum."];
+    return [`After this sweep no projected gradient exceeds ${TOL}: this is the optimum.`];
+  return [`No derivative exceeds ${TOL}: this is the minimum.`];
 }

@@ -28,7 +28,7 @@ export interface Quadratic {
 
 export interface CoordinateOptions {
   readonly order: Order;
-  /** Stop when a sweep lowers L by less than this fraction of 1 + |L|. */
+  /** Stop when no derivative is larger than this. */
   readonly tol: number;
   readonly maxSteps: number;
 }
@@ -46,21 +46,19 @@ export function coordinateDescent(L: Quadratic, options: CoordinateOptions): Tra
     const objectives = { primal: value(L, w), dual: least, violation };
     steps.push({ iteration, move, evaluations: D * iteration, ...kept, ...objectives });
   };
-  keep(null, gradient(L, w));
-  for (;;) {
-    const before = value(L, w);
-    for (let turn = 0; turn < D; turn++) {
-      const g = gradient(L, w);
-      const decrease = g.map((g_i, i) => g_i ** 2 / (2 * A[i * D + i]));
-      const i = options.order === "cyclic" ? turn : argmax(decrease);
-      const [w_i, A_ii] = [w[i], A[i * D + i]];
-      w[i] -= g[i] / A_ii;
-      keep({ kind: "coordinate", i, g: g[i], A_ii, w_i, w_i_new: w[i], decrease }, gradient(L, w));
-      if (steps.length > options.maxSteps) return { steps, ending: "steps" };
-    }
-    const now = value(L, w);
-    if (before - now <= options.tol * (1 + Math.abs(now))) return { steps, ending: "converged" };
+  let g = gradient(L, w);
+  keep(null, g);
+  while (steps[steps.length - 1].violation > options.tol) {
+    if (steps.length > options.maxSteps) return { steps, ending: "steps" };
+    const decrease = g.map((g_i, i) => g_i ** 2 / (2 * A[i * D + i]));
+    const i = options.order === "cyclic" ? (steps.length - 1) % D : argmax(decrease);
+    const [w_i, A_ii] = [w[i], A[i * D + i]];
+    w[i] -= g[i] / A_ii;
+    const move = { kind: "coordinate", i, g: g[i], A_ii, w_i, w_i_new: w[i], decrease } as const;
+    g = gradient(L, w);
+    keep(move, g);
   }
+  return { steps, ending: "converged" };
 }
 
 export function value({ D, A, q }: Quadratic, w: Float64Array): number {

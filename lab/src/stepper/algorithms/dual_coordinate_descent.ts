@@ -14,7 +14,8 @@
 //
 // p is the projected gradient: it is zero for all i exactly at the optimum. The lecture names three
 // rules for the index: in turn ("cyclic"), each sweep in a new random order ("permutation"), and
-// drawn at random each time ("random"). A constant feature of one gives a bias, whose weight is then
+// drawn at random each time ("random"). The largest projected gradient is the trace's violation. A
+// constant feature of one gives a bias, whose weight is then
 // part of |w|^2.
 
 import { Random } from "./random";
@@ -26,7 +27,7 @@ export interface DualOptions {
   readonly rule: Rule;
   /** Add a constant feature of one. */
   readonly bias: boolean;
-  /** Stop when no projected gradient of a sweep (of n steps) is larger than this. */
+  /** Stop when after a sweep of n steps no projected gradient is larger than this. */
   readonly tol: number;
   readonly seed: number;
   readonly maxSteps: number;
@@ -48,12 +49,10 @@ export function dualCoordinateDescent(problem: Problem, options: DualOptions): T
   };
   keep(null);
   for (;;) {
-    let largest = 0;
     for (const i of order(options.rule, n, random)) {
       const x_i = X.subarray(i * width, (i + 1) * width);
       const g = y[i] * dot(w, x_i) - 1;
       const p = a[i] === 0 ? Math.min(g, 0) : a[i] === C ? Math.max(g, 0) : g;
-      largest = Math.max(largest, Math.abs(p));
       const Q_ii = dot(x_i, x_i);
       const a_i_unclipped = p === 0 ? a[i] : Q_ii > 0 ? a[i] - g / Q_ii : Infinity;
       const a_i_new = Math.min(Math.max(a_i_unclipped, 0), C);
@@ -63,7 +62,7 @@ export function dualCoordinateDescent(problem: Problem, options: DualOptions): T
       keep({ ...move, a_i_unclipped, a_i_new });
       if (steps.length > options.maxSteps) return { steps, ending: "steps" };
     }
-    if (largest <= options.tol) return { steps, ending: "converged" };
+    if (steps[steps.length - 1].violation <= options.tol) return { steps, ending: "converged" };
   }
 }
 

@@ -50,11 +50,8 @@ export interface Algorithm {
   run(problem: Problem, settings: Settings): Trace;
 }
 
-/** A violation, or a projected gradient, that counts as none. */
+/** A violation, or a derivative, that counts as none. */
 export const TOL = 1e-3;
-/** The same for a sweep of coordinate descent, as a fraction of 1 + |L|. */
-export const QUADRATIC_TOL = 1e-8;
-export const MAX_PASSES = 10;
 const MOST_PAIRS = 2000;
 const MOST_SINGLES = 3000;
 export const DRAWS = 600;
@@ -86,7 +83,7 @@ function coordinates(order: Order, name: string, idea: string): Algorithm {
     ...{ kernels: true, constant: true, random: false },
     run: (problem, settings) =>
       coordinateDescent(quadratic(problem, settings), {
-        ...{ order, tol: QUADRATIC_TOL, maxSteps: MOST_SINGLES },
+        ...{ order, tol: TOL, maxSteps: MOST_SINGLES },
       }),
   };
 }
@@ -117,8 +114,7 @@ export const ALGORITHMS: Record<AlgorithmKey, Algorithm> = {
       "Sweep over the points. Where one violates its condition, draw a partner at random and move " +
       "the two multipliers to the best place on their segment.",
     ...{ kernels: true, constant: false, random: true },
-    run: (problem, { seed }) =>
-      simplifiedSmo(problem, { tol: TOL, maxPasses: MAX_PASSES, seed, maxSteps: MOST_PAIRS }),
+    run: (problem, { seed }) => simplifiedSmo(problem, { tol: TOL, seed, maxSteps: MOST_PAIRS }),
   },
   "smo-first": pairs(
     "first",

@@ -10,8 +10,9 @@
 //
 //     b = b1 if 0 < a_i < C,  b2 if 0 < a_j < C,  their mean otherwise
 //
-// It stops after maxPasses sweeps in which no multiplier changed. A random partner may fail where
-// another would succeed, so stopping does not prove optimality: look at the gap.
+// It stops when a sweep finds no such i, or after many sweeps in which no multiplier changed. A random
+// partner may fail where another would succeed, so stopping does not prove optimality: look at the
+// gap.
 
 import { error, pairMove } from "./pair";
 import { Random } from "./random";
@@ -27,20 +28,22 @@ import {
 
 /** A pair that moves E_i - E_j by less than this share of tol has not moved. */
 const PROGRESS = 0.1;
+/** Sweeps in a row without a change, for each point, after which it stops: each violator should meet each partner. */
+export const PASSES = 10;
 
 export interface SimplifiedOptions {
   readonly tol: number;
-  readonly maxPasses: number;
   readonly seed: number;
   readonly maxSteps: number;
 }
 
 export function simplifiedSmo(problem: Problem, options: SimplifiedOptions): Trace {
   const { n, t, C } = problem;
-  const { tol, maxPasses, maxSteps } = options;
+  const { tol, maxSteps } = options;
+  const most = PASSES * n;
   const random = new Random(options.seed);
   const a = new Float64Array(n);
-  let [b, passes, evaluations] = [0, 0, 0];
+  let [b, passes, violators, evaluations] = [0, 0, n, 0];
   let passed: Passed[] = [];
   const steps: Step[] = [];
   const keep = (iteration: number, move: PairMove | null) => {
@@ -49,8 +52,9 @@ export function simplifiedSmo(problem: Problem, options: SimplifiedOptions): Tra
     passed = [];
   };
   keep(0, null);
-  while (passes < maxPasses) {
+  while (violators > 0 && passes < most) {
     const before = steps.length;
+    violators = 0;
     for (let i = 0; i < n; i++) {
       const E_i = error(problem, a, b, i);
       evaluations += supportCount(a);
@@ -59,6 +63,7 @@ export function simplifiedSmo(problem: Problem, options: SimplifiedOptions): Tra
         passed.push({ i, j: null });
         continue;
       }
+      violators++;
       const j = (i + random.integer(1, n)) % n;
       const move = pairMove(problem, a, b, i, j);
       evaluations += supportCount(a) + 3; // E_j and eta

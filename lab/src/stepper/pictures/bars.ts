@@ -3,12 +3,17 @@
 
 import { s } from "../../ui/dom";
 import { chosen } from "../algorithms/trace";
-import { no, tex } from "../numbers";
+import { no, num } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
 /** The first draws of Pegasos give a few points much more than C: bars are cut here, in units of C. */
 const MOST = 3;
+/** Fewer bars than this get room beside them, so that each is not too wide. */
+const FEWEST = 7;
+const MOST_NUMBERS = 30;
+/** Room for the numbers of the points, as a share of the height. */
+const FOOT = 0.12;
 
 export class Bars implements Picture {
   private readonly figure = new Figure("bars", {
@@ -35,45 +40,48 @@ export class Bars implements Picture {
     const { plot } = this.figure;
     const [now, before] = [heights(run, at), heights(run, Math.max(0, at - 1))];
     const moved = chosen(run.trace.steps[at]);
-    const all = run.trace.steps.map((_, k) => heights(run, k));
-    const largest = Math.max(...all.flatMap((values) => [...values]), 0);
-    const least = Math.min(...all.flatMap((values) => [...values]), 0);
     const quadratic = run.key.startsWith("coordinate");
-    const high = quadratic
-      ? largest
-      : Math.max(Math.min(largest, MOST * run.problem.C), run.problem.C);
-    plot.setBox(
-      [0.3, now.length + 0.7],
-      [1.08 * least, 1.08 * high || 1],
-      quadratic ? "i" : "point",
-    );
-    const bar = (value: number, i: number) => {
-      const [top, bottom] = [plot.py(Math.max(value, 0)), plot.py(Math.min(value, 0))];
-      const which = quadratic && run.settings.target === "two" ? "" : classOf(run, i);
-      const position = { x: plot.px(i + 0.65), width: plot.px(0.7) - plot.px(0) };
-      const mark = moved.includes(i) ? "step-chosen" : "";
-      return s("rect", {
-        ...position,
-        y: top,
-        height: bottom - top,
-        class: `step-bar ${which} ${mark}`,
-      });
-    };
+    const [low, high] = range(run, quadratic);
+    const room = Math.max(0, FEWEST - now.length) / 2;
+    const foot = low - FOOT * (high - low);
+    plot.setBox([0.3 - room, now.length + 0.7 + room], [foot, high + 0.06 * (high - low)]);
+    const across = (y: number, name: string) => plot.segment(-9, y, now.length + 9, y, name);
     plot.draw(
       "bars",
-      !quadratic && plot.segment(0, run.problem.C, now.length + 1, run.problem.C, "step-bound"),
-      plot.segment(0, 0, now.length + 1, 0, "step-zero"),
-      ...Array.from(now, bar),
+      !quadratic && across(run.problem.C, "step-bound"),
+      across(0, "step-zero"),
+      ...Array.from(now, (value, i) => this.bar(run, value, i, moved.includes(i))),
     );
+    const every = Math.ceil(now.length / MOST_NUMBERS);
+    const number = (_: number, i: number) =>
+      (i + 1) % every === 0 && plot.text(i + 1, foot, no(i), "step-index", 0, -4);
     const ghost = (i: number) => plot.segment(i + 0.6, before[i], i + 1.4, before[i], "step-ghost");
-    plot.draw("marks", ...moved.map(ghost));
+    plot.draw("marks", ...Array.from(now, number), ...moved.map(ghost));
     plot.label = moved.length
-      ? `Bars: ${moved.map((i) => `number ${no(i)} is now ${tex(now[i])}, before ${tex(before[i])}`).join("; ")}`
+      ? `Bars: ${moved.map((i) => `number ${no(i)} is now ${num(now[i])}, before ${num(before[i])}`).join("; ")}`
       : "Bars of all multipliers; none moves in this step";
+  }
+
+  private bar(run: Run, value: number, i: number, moved: boolean): SVGElement {
+    const { plot } = this.figure;
+    const [top, bottom] = [plot.py(Math.max(value, 0)), plot.py(Math.min(value, 0))];
+    const which = run.problem.t[i] > 0 ? "class-1" : "class-0";
+    const across = { x: plot.px(i + 0.65), width: plot.px(0.7) - plot.px(0) };
+    const name = `step-bar ${which} ${moved ? "step-chosen" : ""}`;
+    return s("rect", { ...across, y: top, height: bottom - top, class: name });
   }
 }
 
-const classOf = (run: Run, i: number) => (run.problem.t[i] > 0 ? "class-1" : "class-0");
+/** From the lowest to the highest bar of the whole trace; to C where that is a bound. */
+function range(run: Run, quadratic: boolean): [number, number] {
+  let [low, high] = [0, quadratic ? 0 : run.problem.C];
+  run.trace.steps.forEach((_, k) => {
+    const values = heights(run, k);
+    low = Math.min(low, ...values);
+    high = Math.max(high, ...values);
+  });
+  return [low, quadratic ? high : Math.min(high, MOST * run.problem.C)];
+}
 
 /** a_i = t_i coef_i, which is what the counts and the weights of Pegasos stand for; or w_i. */
 function heights({ key, problem, trace }: Run, at: number): Float64Array {

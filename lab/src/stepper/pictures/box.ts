@@ -8,7 +8,7 @@
 
 import { s } from "../../ui/dom";
 import type { PairMove } from "../algorithms/trace";
-import { no, tex } from "../numbers";
+import { no, num, tex } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
@@ -111,9 +111,9 @@ function gain(move: PairMove, u: number, v: number): number {
 const clipped = (move: PairMove) => move.a_j_unclipped > move.H || move.a_j_unclipped < move.L;
 
 function outcome(move: PairMove): string {
-  const from = `a_j goes from ${tex(move.a_j)} to ${tex(move.a_j_new)}`;
+  const from = `a of point j goes from ${num(move.a_j)} to ${num(move.a_j_new)}`;
   return clipped(move)
-    ? `${from}, clipped from ${tex(move.a_j_unclipped)}`
+    ? `${from}, clipped from ${num(move.a_j_unclipped)}`
     : `${from}, not clipped`;
 }
 

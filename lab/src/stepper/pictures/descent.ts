@@ -3,7 +3,7 @@
 
 import { quadratic } from "../algorithms";
 import { value } from "../algorithms/coordinate_descent";
-import { tex } from "../numbers";
+import { num } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
@@ -53,6 +53,6 @@ export class Descent implements Picture {
       plot.ring(before[0], before[1], "step-before", 6),
       plot.ring(now[0], now[1], "step-after", 6.5),
     );
-    plot.label = `Contour lines and the path after ${at} steps: w is ${tex(now[0])}, ${tex(now[1])}`;
+    plot.label = `Contour lines and the path after ${at} steps: w is ${num(now[0])}, ${num(now[1])}`;
   }
 }

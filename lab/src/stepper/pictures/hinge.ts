@@ -2,7 +2,7 @@
 // point large, and where it was before the step.
 
 import { chosen } from "../algorithms/trace";
-import { no, tex } from "../numbers";
+import { no, num } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
@@ -56,7 +56,7 @@ export class Hinge implements Picture {
       plot.ring(place(old), loss(place(old)), "step-before", 6),
       plot.ring(place(now[i]), loss(place(now[i])), "step-after", 6.5),
     );
-    plot.label = `The hinge loss: the margin of point ${no(i)} goes from ${tex(old)} to ${tex(now[i])}`;
+    plot.label = `The hinge loss: the margin of point ${no(i)} goes from ${num(old)} to ${num(now[i])}`;
   }
 }
 

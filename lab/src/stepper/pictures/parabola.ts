@@ -3,7 +3,7 @@
 //     value(z) = value(from) + slope (z - from) + 1/2 curvature (z - from)^2
 
 import type { Move, Step } from "../algorithms/trace";
-import { no, tex } from "../numbers";
+import { no, num, tex } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
@@ -62,7 +62,7 @@ export class Parabola implements Picture {
     plot.setBox(
       [left, right],
       [least - room, most + room],
-      line.name.replace(/[{}\\_]|alpha/g, ""),
+      line.name.replace("\\alpha", "α").replace(/[{}_]/g, ""),
     );
     const seen = [low, high].filter((bound) => bound >= left && bound <= right);
     plot.draw(
@@ -77,7 +77,7 @@ export class Parabola implements Picture {
       plot.ring(from, value(from), "step-before", 6),
       plot.ring(to, value(to), "step-after", 6.5),
     );
-    plot.label = `A parabola: from ${tex(from)} to ${tex(to)}; its extremum is at ${tex(free)}`;
+    plot.label = `A parabola: from ${num(from)} to ${num(to)}; its extremum is at ${tex(free)}`;
   }
 }
 

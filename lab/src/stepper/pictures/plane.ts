@@ -75,13 +75,14 @@ export class Plane implements Picture {
     plot.label = `The plane with ${problem.n} points and the boundary after step ${step.iteration}${text}`;
   }
 
-  private points({ n, x, t, C }: Run["problem"], { coef }: Step): SVGElement[] {
+  private points({ n, x, t, C }: Run["problem"], { coef, move }: Step): SVGElement[] {
     const { plot } = this.figure;
+    const bounded = move?.kind !== "coordinate";
     const drawn: SVGElement[] = [];
     for (let i = 0; i < n; i++) {
       const [x1, x2, a] = [x[2 * i], x[2 * i + 1], Math.abs(coef[i] ?? 0)];
       drawn.push(plot.glyph(x1, x2, t[i] > 0 ? 1 : 0));
-      if (a > 0) drawn.push(plot.ring(x1, x2, a >= C ? "ring at-bound" : "ring"));
+      if (a > 0) drawn.push(plot.ring(x1, x2, bounded && a >= C ? "ring at-bound" : "ring"));
       if (n <= MOST_NUMBERED) drawn.push(plot.text(x1, x2, no(i), "step-number", 9, -8));
     }
     return drawn;
