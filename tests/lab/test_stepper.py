@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from stepper import address, run, step_of
 
 from maxmargin import SVC, LinearSVC, textbook
-from stepper import address, run, step_of
 
 SETTINGS = [
     {"data": "revisited", "C": 1},
@@ -31,11 +31,6 @@ SLIDE = {
     "b2": "b_j",
 }
 """Names of the page, and the textbook's."""
-
-
-@pytest.fixture
-def page(open_lab):
-    return open_lab("#/step")
 
 
 def assert_same_steps(found, trace, shift=0, scale=1.0):
@@ -65,8 +60,8 @@ def assert_same_pairs(found, trace):
 
 @SETTING
 @pytest.mark.parametrize("seed", [0, 3])
-def test_simplified_smo_is_the_textbooks(page, setting, seed):
-    found = run(page, algorithm="simplified", seed=seed, **setting)
+def test_simplified_smo_is_the_textbooks(solver, setting, seed):
+    found = run(solver, algorithm="simplified", seed=seed, **setting)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it may stop early, and says so
         _, trace = textbook.simplified_smo(found.X, found.t, found.C, found.kernel, seed=seed)
@@ -78,9 +73,9 @@ def test_simplified_smo_is_the_textbooks(page, setting, seed):
 
 @SETTING
 @pytest.mark.parametrize("selection", ["maximal violating pair", "second order"])
-def test_smo_is_the_textbooks(page, setting, selection):
+def test_smo_is_the_textbooks(solver, setting, selection):
     algorithm = {"maximal violating pair": "smo-first", "second order": "smo-second"}[selection]
-    found = run(page, algorithm=algorithm, **setting)
+    found = run(solver, algorithm=algorithm, **setting)
     _, trace = textbook.smo(found.X, found.t, found.C, found.kernel, selection)
     assert len(found.steps) == len(trace)
     assert_same_pairs(found, trace)
@@ -89,8 +84,8 @@ def test_smo_is_the_textbooks(page, setting, selection):
 
 @pytest.mark.parametrize("order", ["cyclic", "permutation", "random"])
 @pytest.mark.parametrize("constant", [0, 1])
-def test_dual_coordinate_descent_is_the_textbooks(page, order, constant):
-    found = run(page, algorithm=f"dual-{order}", data="revisited", seed=2, constant=constant)
+def test_dual_coordinate_descent_is_the_textbooks(solver, order, constant):
+    found = run(solver, algorithm=f"dual-{order}", data="revisited", seed=2, constant=constant)
     _, trace = textbook.dual_coordinate_descent(
         found.X, found.t, found.C, bool(constant), order=order, tol=TOL, seed=2
     )
@@ -106,8 +101,8 @@ def test_dual_coordinate_descent_is_the_textbooks(page, order, constant):
 
 
 @pytest.mark.parametrize("constant", [0, 1])
-def test_pegasos_is_the_textbooks(page, constant):
-    found = run(page, algorithm="pegasos", data="revisited", C=5, seed=4, constant=constant)
+def test_pegasos_is_the_textbooks(solver, constant):
+    found = run(solver, algorithm="pegasos", data="revisited", C=5, seed=4, constant=constant)
     n = len(found.t)
     _, trace = textbook.pegasos(
         found.X, found.t, 1 / (n * 5), DRAWS, bias=bool(constant), seed=4, trace=1
@@ -117,8 +112,8 @@ def test_pegasos_is_the_textbooks(page, constant):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_kernel_pegasos_is_the_textbooks(page, kernel):
-    found = run(page, algorithm="kernel-pegasos", data="moons", kernel=kernel, C=2)
+def test_kernel_pegasos_is_the_textbooks(solver, kernel):
+    found = run(solver, algorithm="kernel-pegasos", data="moons", kernel=kernel, C=2)
     n = len(found.t)
     _, trace = textbook.kernel_pegasos(
         found.X, found.t, 1 / (n * 2), found.kernel, DRAWS, seed=0, trace=1
@@ -127,9 +122,9 @@ def test_kernel_pegasos_is_the_textbooks(page, kernel):
 
 
 @pytest.mark.parametrize("order", ["cyclic", "largest decrease"])
-def test_coordinate_descent_is_the_textbooks(page, order):
+def test_coordinate_descent_is_the_textbooks(solver, order):
     algorithm = f"coordinate-{order.split()[0]}"
-    found = run(page, algorithm=algorithm, target="two", r=0.6)
+    found = run(solver, algorithm=algorithm, target="two", r=0.6)
     A = np.array([[1, 0.6], [0.6, 1]])
     _, trace = textbook.coordinate_descent(lambda w: 0.5 * w @ A @ w, [-0.9, 1.6], order=order)
     assert len(found.steps) > 10
@@ -139,13 +134,11 @@ def test_coordinate_descent_is_the_textbooks(page, order):
 
 
 @pytest.mark.parametrize("order", ["cyclic", "largest decrease"])
-def test_kernel_regression_is_the_textbooks(page, order):
+def test_kernel_regression_is_the_textbooks(solver, order):
     algorithm = f"coordinate-{order.split()[0]}"
     setting = {"target": "regression", "data": "moons", "kernel": "rbf", "C": 1, "constant": 0}
-    found = run(page, algorithm=algorithm, **setting)
-    _, trace = textbook.kernel_regression(
-        found.X, found.t, 1.0, found.kernel, order=order, tol=TOL
-    )
+    found = run(solver, algorithm=algorithm, **setting)
+    _, trace = textbook.kernel_regression(found.X, found.t, 1.0, found.kernel, order=order, tol=TOL)
     assert len(found.steps) == len(trace)
     for ours, theirs in zip(found.steps, trace.steps, strict=True):
         np.testing.assert_allclose(ours["variables"], theirs.variables, atol=1e-9)
@@ -154,8 +147,8 @@ def test_kernel_regression_is_the_textbooks(page, order):
 
 @SETTING
 @pytest.mark.parametrize("algorithm", ["smo-first", "smo-second"])
-def test_the_last_step_is_optimal(page, setting, algorithm):
-    found = run(page, algorithm=algorithm, **setting)
+def test_the_last_step_is_optimal(solver, setting, algorithm):
+    found = run(solver, algorithm=algorithm, **setting)
     exact = SVC(C=found.C, kernel="precomputed", tol=1e-9).fit(found.K, found.t).certificate_
     last = found.steps[-1]
     assert last["dual"] <= exact.primal + 1e-9 * abs(exact.primal)
@@ -165,8 +158,8 @@ def test_the_last_step_is_optimal(page, setting, algorithm):
     assert last["violation"] <= TOL
 
 
-def test_the_last_step_without_b_is_optimal(page):
-    found = run(page, algorithm="dual-permutation", data="revisited", C=1)
+def test_the_last_step_without_b_is_optimal(solver):
+    found = run(solver, algorithm="dual-permutation", data="revisited", C=1)
     exact = LinearSVC(C=1, loss="hinge", intercept="regularised", tol=1e-8)
     certificate = exact.fit(found.X, found.t).certificate_
     last = found.steps[-1]
@@ -175,24 +168,23 @@ def test_the_last_step_without_b_is_optimal(page):
     assert last["primal"] - last["dual"] <= len(found.t) * TOL
 
 
-def test_pegasos_comes_closer_to_the_optimum(page):
-    found = run(page, algorithm="pegasos", data="revisited", C=1)
+def test_pegasos_comes_closer_to_the_optimum(solver):
+    found = run(solver, algorithm="pegasos", data="revisited", C=1)
     distance = found.column("primal") - found.column("dual")
     assert distance.min() >= -1e-8
-    assert np.median(distance[-100:]) < 0.05 * np.median(distance[1:100])
+    assert np.median(distance[-100:]) < 0.1 * np.median(distance[1:100])
 
 
-def test_a_method_that_chooses_its_pairs_needs_fewer_of_them(page):
-    simplified = run(page, algorithm="simplified", data="xor", kernel="rbf")
-    second = run(page, algorithm="smo-second", data="xor", kernel="rbf")
+def test_a_method_that_chooses_its_pairs_needs_fewer_of_them(solver):
+    simplified = run(solver, algorithm="simplified", data="xor", kernel="rbf")
+    second = run(solver, algorithm="smo-second", data="xor", kernel="rbf")
     assert len(second.steps) < len(simplified.steps) / 2
 
 
-@pytest.mark.parametrize(
-    "algorithm",
-    ["simplified", "smo-second", "dual-permutation", "pegasos", "kernel-pegasos"]
-    + ["coordinate-cyclic"],
-)
+EACH_KIND = ["simplified", "smo-second", "dual-permutation", "pegasos", "kernel-pegasos"]
+
+
+@pytest.mark.parametrize("algorithm", [*EACH_KIND, "coordinate-cyclic"])
 def test_forward_and_back_give_the_same_state(open_lab, algorithm):
     page = open_lab(address(algorithm=algorithm, step=0))
     forward = page.get_by_role("button", name="Forward")
@@ -229,7 +221,7 @@ def test_the_keyboard(open_lab):
     stopped = press(" ")
     page.wait_for_timeout(800)
     assert int(step_of(page)["count"].split()[1]) == stopped
-    page.get_by_label("Algorithm", exact=True).focus()
+    page.get_by_label("Price of slack").first.focus()
     assert press("Home") == stopped  # a field keeps its keys
 
 
@@ -296,7 +288,7 @@ def test_a_race(open_lab):
     runs = [run(page, **{**params, "algorithm": key}) for key in ("simplified", "smo-second")]
     for found in runs:
         assert str(found.steps[12]["evaluations"]) in table
-    page.get_by_text("Kernel values", exact=True).first.click()
+    page.get_by_role("radio", name="Kernel values").check()
     page.get_by_role("slider", name="Step").fill("300")
     shown = step_of(page)
     assert shown["count"].startswith("Kernel value 300 of")

@@ -64,8 +64,8 @@ export function readState(params: URLSearchParams): State {
   const data = named === "own" && !own ? DEFAULTS.data : named;
   const kind = wordParam(params, "kernel", ["linear", "poly", "rbf"] as const, DEFAULTS.kernel);
   const algorithm = wordParam(params, "algorithm", KEYS, DEFAULTS.algorithm);
-  const against = wordParam(params, "against", KEYS, algorithm);
-  const compatible = ALGORITHMS[against].family === ALGORITHMS[algorithm].family;
+  const { family } = ALGORITHMS[algorithm];
+  const rivals = KEYS.filter((key) => key !== algorithm && ALGORITHMS[key].family === family);
   return {
     data,
     points: data === "own" ? own! : pointsOf(data),
@@ -77,7 +77,7 @@ export function readState(params: URLSearchParams): State {
     },
     C: numberParam(params, "C", 1, LEAST_C, MOST_C),
     algorithm,
-    rival: params.has("against") && compatible ? against : null,
+    rival: rivals.find((key) => key === params.get("against")) ?? null,
     clock: wordParam(params, "clock", ["steps", "evaluations"] as const, "steps"),
     seed: Math.round(numberParam(params, "seed", 0, 0, 999)),
     bias: params.get("constant") !== "0",

@@ -44,6 +44,9 @@ from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 FLAT = 1e-12
 """Lower bound on the curvature of a pair: that of equal points is zero."""
+DECIMALS = 10
+"""Digits of v when a pair is chosen: one that moved freely has v_i = v_j, and the first point
+should win such a tie on every machine."""
 
 
 def smo(
@@ -119,7 +122,7 @@ def violating_pair(
     K: Array, t: Array, a: Array, g: Array, C: float, selection: str = "second order"
 ) -> tuple[int, int, float, float]:
     """The pair i, j that the rule chooses, the largest violation, and b half-way between."""
-    v = -t * g
+    v = np.round(-t * g, DECIMALS)
     up, low = np.where(t > 0, a < C, a > 0), np.where(t > 0, a > 0, a < C)
     i, j = int(np.argmax(np.where(up, v, -np.inf))), int(np.argmin(np.where(low, v, np.inf)))
     violation, b = float(v[i] - v[j]), float(0.5 * (v[i] + v[j]))

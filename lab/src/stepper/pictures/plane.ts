@@ -15,8 +15,9 @@ const MOST_NUMBERED = 30;
 export class Plane implements Picture {
   private readonly figure: Figure;
   private grid: Grid | null = null;
-  /** k(grid point, x_j), kept while neither the points nor the frame change. */
+  /** k(grid point, x_j), kept while neither the points nor the size change. */
   private block: Float64Array | null = null;
+  private size = "";
   private run: Run | null = null;
 
   constructor(name = "plane", label = "The plane") {
@@ -24,7 +25,6 @@ export class Plane implements Picture {
       ...{ label, x: [0, 1], y: [0, 1], equal: true, aspect: 1.15 },
       ...{ xLabel: "x₁", yLabel: "x₂", layers: ["fill", "points", "marks"] },
     });
-    this.figure.plot.onResize(() => (this.block = null));
   }
 
   get element(): HTMLElement {
@@ -53,7 +53,9 @@ export class Plane implements Picture {
 
   private paint({ kernel, problem }: Run, step: Step): void {
     const { plot } = this.figure;
-    if (!this.block) {
+    const size = `${plot.width} ${plot.height}`;
+    if (!this.block || size !== this.size) {
+      this.size = size;
       this.grid = plot.grid(COLUMNS);
       this.block = kernelBlock(kernel, 2, this.grid.points, problem.x);
     }
