@@ -498,7 +498,7 @@ def test_errors_name_cause_and_remedy(call, message):
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda p: p.name)
 def test_a_topic_fits_on_a_page(path):
-    assert len(path.read_text().splitlines()) <= 165
+    assert len(path.read_text().splitlines()) <= 200
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])

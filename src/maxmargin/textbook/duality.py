@@ -32,7 +32,15 @@ from maxmargin.textbook.quadratic_program import QuadraticProgram
 
 
 def hard_margin_primal(X: ArrayLike, y: ArrayLike) -> QuadraticProgram:
-    """1/2 |w|^2 subject to t_i (w'x_i + b) >= 1, in the variables [w; b]."""
+    """1/2 |w|^2 subject to t_i (w'x_i + b) >= 1, in the variables [w; b].
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import duality
+    >>> duality.hard_margin_primal([[0.0], [2.0]], [-1, 1]).G
+    array([[ 0.,  1.],
+           [-2., -1.]])
+    """
     X, t = points(X, y)
     n, d = X.shape
     P = np.diag(np.append(np.ones(d), 0.0))
@@ -41,13 +49,35 @@ def hard_margin_primal(X: ArrayLike, y: ArrayLike) -> QuadraticProgram:
 
 
 def lagrangian(program: QuadraticProgram, x: Array, u: Array, v: Array) -> float:
-    """L(x, u, v)."""
+    """L(x, u, v).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.textbook import duality
+    >>> program = duality.hard_margin_primal([[0.0], [2.0]], [-1, 1])
+    >>> duality.lagrangian(program, np.array([1.0, -1.0]), np.array([0.5, 0.5]), np.zeros(0))
+    0.5
+    """
     P, q, G, h, A, b = program
     return float(0.5 * x @ P @ x + q @ x + u @ (G @ x - h) + v @ (A @ x - b))
 
 
 def dual_function(program: QuadraticProgram, u: Array, v: Array) -> float:
-    """Theta(u, v), the infimum of the Lagrangian over x; minus infinity if there is none."""
+    """Theta(u, v), the infimum of the Lagrangian over x; minus infinity if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.textbook import duality
+    >>> program = duality.hard_margin_primal([[0.0], [2.0]], [-1, 1])
+    >>> duality.dual_function(program, np.array([0.25, 0.25]), np.zeros(0))
+    0.375
+    >>> duality.dual_function(program, np.array([0.5, 0.5]), np.zeros(0))
+    0.5
+    >>> duality.dual_function(program, np.array([0.5, 0.4]), np.zeros(0))
+    -inf
+    """
     P = program.P
     c = program.q + program.G.T @ u + program.A.T @ v
     x = -np.linalg.pinv(P) @ c
@@ -66,7 +96,17 @@ class Residuals(NamedTuple):
 
 
 def kkt_residuals(program: QuadraticProgram, x: Array, u: Array, v: Array) -> Residuals:
-    """The conditions of Karush, Kuhn and Tucker at x with the multipliers u and v."""
+    """The conditions of Karush, Kuhn and Tucker at x with the multipliers u and v.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.textbook import duality
+    >>> program = duality.hard_margin_primal([[0.0], [2.0]], [-1, 1])
+    >>> x, u, v = np.array([1.0, -1.0]), np.array([0.5, 0.5]), np.zeros(0)
+    >>> max(duality.kkt_residuals(program, x, u, v))
+    0.0
+    """
     P, q, G, h, A, b = program
     above = G @ x - h
     return Residuals(

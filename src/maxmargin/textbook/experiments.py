@@ -59,6 +59,15 @@ def error_over_C(
     Returns
     -------
     ErrorCurve
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import data, experiments
+    >>> X, y = data.twenty_points()
+    >>> print(experiments.error_over_C(X, y, X, y, C=[1, 50], kernel="linear"))
+             C    train     test   margin  support
+             1    0.150    0.150    0.900    0.900
+            50    0.150    0.150    0.300    0.450
     """
     machines = [SVC(**{"tol": 1e-5, **parameters, "C": value}) for value in C]
     return _curve("C", C, machines, X, y, X_test, y_test)
@@ -75,6 +84,14 @@ def error_over_nu(
     """Errors, margin errors and support vectors of ``NuSVC`` along nu.
 
     Parameters are those of ``error_over_C``; values above the largest feasible nu are an error.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import data, experiments
+    >>> X, y = data.twenty_points()
+    >>> curve = experiments.error_over_nu(X, y, X, y, nu=[0.5, 0.7], gamma=5.0)
+    >>> bool((curve.margin_errors <= curve.values).all() and (curve.support >= curve.values).all())
+    True
     """
     machines = [NuSVC(**{"tol": 1e-5, **parameters, "nu": value}) for value in nu]
     return _curve("nu", nu, machines, X, y, X_test, y_test)
@@ -120,6 +137,14 @@ def growth(
     Returns
     -------
     list of PrimalVersusDual, one for each size
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import data, experiments
+    >>> X, y = data.twenty_points()
+    >>> tables = experiments.growth(X, y, sizes=[10, 20])
+    >>> [(one.primal.parameters, one.dual.parameters) for one in tables]
+    [(5, 10), (5, 20)]
     """
     X, t = points(X, y)
     if max(sizes) > len(t):

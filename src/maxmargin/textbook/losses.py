@@ -45,7 +45,14 @@ def squared_error(t: ArrayLike, y: ArrayLike) -> Array:
 
 
 def gaussian_nll(t: ArrayLike, y: ArrayLike, sigma: float = 1.0) -> Array:
-    """-log N(t; y, sigma^2): the squared error divided by sigma^2, plus a constant."""
+    """-log N(t; y, sigma^2): the squared error divided by sigma^2, plus a constant.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import losses
+    >>> (losses.gaussian_nll(1.0, 3.0) - losses.gaussian_nll(1.0, 1.0)).item()
+    2.0
+    """
     return np.asarray(squared_error(t, y) / sigma**2 + np.log(sigma * np.sqrt(2.0 * np.pi)))
 
 

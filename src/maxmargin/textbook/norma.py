@@ -56,6 +56,14 @@ def norma(
     Returns
     -------
     model, trace
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = textbook.data.twenty_points()
+    >>> model, trace = textbook.norma(X, y, lam=0.1, kernel=textbook.kernels.rbf(5.0), steps=2000)
+    >>> int((model.predict(X) == y).sum())
+    18
     """
     X, y = points(X, y)
     check_lambda(lam)

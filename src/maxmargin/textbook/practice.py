@@ -28,6 +28,12 @@ def noise_level(X: ArrayLike, y: ArrayLike, k: int = 3) -> float:
     """The standard deviation of the noise in the targets, from the k nearest neighbours.
 
     A point counts among its own neighbours, which the first factor makes up for.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import practice
+    >>> round(practice.noise_level([[0.0], [0.0], [1.0], [1.0]], [1.0, -1.0, 2.0, 0.0], k=2), 3)
+    1.269
     """
     X = matrix(X)
     t = targets(y, len(X))
@@ -54,7 +60,14 @@ def epsilon_of_noise(sigma: float, n: int) -> float:
 
 
 def C_of_targets(y: ArrayLike) -> float:
-    """C of the size of the targets."""
+    """C of the size of the targets.
+
+    Examples
+    --------
+    >>> from maxmargin.textbook import practice
+    >>> practice.C_of_targets([-1.0, 1.0])
+    3.0
+    """
     t = np.asarray(y, float)
     return float(np.max(np.abs(t.mean() + np.array([-3.0, 3.0]) * t.std())))
 

@@ -52,6 +52,14 @@ def sgd_svm(
     Returns
     -------
     model, trace
+
+    Examples
+    --------
+    >>> from maxmargin import textbook
+    >>> X, y = textbook.data.twenty_points()
+    >>> model, trace = textbook.sgd_svm(X, y, lam=0.01, epochs=100)
+    >>> int((model.predict(X) == y).sum())
+    17
     """
     X, y = points(X, y)
     check_lambda(lam)
