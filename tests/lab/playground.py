@@ -32,6 +32,7 @@ READ = """() => {
     };
 }"""
 
+DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 DATA_TO_PIXEL = """([x, y]) => {
     const plot = document.querySelector("svg.plot");
     const box = plot.getBoundingClientRect();
@@ -52,6 +53,7 @@ class Playground:
         """Wait until the newest state is fitted, drawn and in the address."""
         self.page.wait_for_timeout(30)
         self.page.wait_for_function("window.lab.settled()")
+        self.page.evaluate(DRAWN)
 
     def shown(self):
         """The newest fit, once nothing changes any more; None where there is none."""
@@ -62,6 +64,11 @@ class Playground:
         points = np.array(read["points"])
         x = np.array(read["x"]).reshape(-1, read["d"])
         return Shown(points, x, *(read[name] for name in Shown._fields[2:]))
+
+    def count(self, marks):
+        """The number of marks in the plot that a CSS selector chooses."""
+        self.settle()
+        return self.plot.locator(marks).count()
 
     def link(self):
         """The state in the address."""

@@ -51,7 +51,7 @@ def test_clicks_add_points_of_the_chosen_class_and_undo_takes_them_back(play):
     lab.page.get_by_role("button", name="Redo").click()
     assert len(lab.shown().points) == 2
     lab.page.get_by_role("button", name="Clear").click()
-    assert lab.page.locator(".layer-points .glyph").count() == 0
+    assert lab.count(".layer-points .glyph") == 0
 
 
 def test_a_drag_moves_a_point_and_is_one_step_of_undo(four):
@@ -82,8 +82,8 @@ def test_paint_scatters_points_and_erase_removes_them(play):
     lab.page.get_by_role("radio", name="Erase").check()
     for height in (0.7, 0.85, 1.0, 1.15, 1.3):
         lab.drag((-1.9, height), (1.9, height))
-    assert lab.page.locator(".layer-points .glyph.class-0").count() < 3
-    assert lab.page.locator(".layer-points .glyph.class-2").count() == len(lower)
+    assert lab.count(".layer-points .glyph.class-0") < 3
+    assert lab.count(".layer-points .glyph.class-2") == len(lower)
 
 
 def test_touch_on_a_phone_and_no_page_wider_than_the_screen(play):
@@ -174,7 +174,7 @@ def test_a_machine_without_a_solution_says_why(play):
     assert lab.shown() is None
     assert "No hyperplane separates" in lab.page.locator(".results").inner_text()
     lab.page.get_by_role("radio", name="RBF").check()
-    lab.number("Inverse width", 50)
+    lab.number("Kernel scale", 50)
     assert lab.shown().status == "optimal"
 
 
@@ -207,7 +207,7 @@ def test_bad_csv_is_refused_with_its_line(play, text, message):
     lab = play(EMPTY)
     paste(lab, text)
     assert message in lab.page.get_by_role("dialog").get_by_role("alert").inner_text()
-    assert lab.page.locator(".layer-points .glyph").count() == 0
+    assert lab.count(".layer-points .glyph") == 0
 
 
 def test_csv_of_other_programs(play):
@@ -282,10 +282,11 @@ def test_the_table_lists_the_conditions_and_lights_up_with_its_point(four):
     assert rows.count() == 4
     assert rows.locator("td:last-child").all_inner_texts() == ["0"] * 4
     rows.nth(3).hover()
-    assert four.page.locator(".layer-marks .hovered").count() == 1
+    assert four.count(".layer-marks .hovered") == 1
     four.page.mouse.move(*four.pixel(-0.5, 0.5))
     four.page.wait_for_selector(".kkt tr.hovered")
     assert rows.nth(1).get_attribute("class") == "hovered"
+    assert four.page.locator(".readout").inner_text().startswith("point 2: a = ")
     four.page.get_by_role("button", name="y f(x)").click()
     values = [float(v) for v in four.page.locator(".kkt tbody td:nth-child(3)").all_inner_texts()]
     assert values == sorted(values, reverse=True)

@@ -89,7 +89,9 @@ def test_slacks_of_a_line_are_perpendicular_and_end_on_the_margin(open_lab):
     shown = lab.shown()
     (part,) = shown.parts
     w = np.array(part["coef"]) @ shown.x[part["rows"]]
-    for path in lab.page.locator("path.slack").all():
+    paths = lab.page.locator("path.slack").all()
+    assert len(paths) == sum(s > 1e-6 for s in part["slack"])
+    for path in paths:
         corners = path.get_attribute("d").removeprefix("M").split("L")
         (x0, y0), *_, (x1, y1) = [[float(v) for v in corner.split(",")] for corner in corners]
         direction = np.array([x1 - x0, y0 - y1])  # pixels grow downwards; both axes have one unit
@@ -102,11 +104,11 @@ def test_slacks_of_a_line_are_perpendicular_and_end_on_the_margin(open_lab):
 def test_a_tied_vote_is_hatched(open_lab):
     lab = Playground(open_lab("#/play?set=three&kernel=linear&C=1&multiclass=ovr"))
     lab.shown()
-    assert lab.page.locator(".layer-hatch path[fill^=url]").count() == 1
+    assert lab.count(".layer-hatch path[fill^=url]") == 1
     assert "several classes claim it" in lab.page.locator(".legend").inner_text()
     lab.page.get_by_role("combobox", name="Margins and table of").select_option("1")
     lab.shown()
-    assert lab.page.locator(".layer-lines .margin").count() == 2
+    assert lab.count(".layer-lines .margin") == 2
     assert "part=1" in lab.link()
 
 

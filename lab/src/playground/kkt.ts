@@ -39,32 +39,32 @@ const RELATIONS: Record<Kind, string> = { none: "≥", free: "=", bound: "≤" }
 const REVERSED: Record<Kind, string> = { none: "≤", free: "=", bound: "≥" };
 
 export function rowsOf(machine: Machine, part: Part, y: Float64Array): Row[] {
-  return Array.from(part.rows, (index, i): Row => {
-    const kind = kindOf(part, i);
-    const f = part.decision[i];
-    let [value, m, condition] = [f, f, `f ${RELATIONS[kind]} 0`];
-    if (isRegression(machine)) {
-      value = y[index] - f;
-      m = part.epsilon! - Math.abs(value);
-      condition = `|r| ${REVERSED[kind]} ε`;
-    } else if (machine !== "one-class") {
-      value = part.sign[i] * f;
-      m = value - 1;
-      condition = `y f ${RELATIONS[kind]} 1`;
-    }
-    const violation =
-      kind === "none" ? Math.max(0, -m) : kind === "free" ? Math.abs(m) : Math.max(0, m);
-    return {
-      index,
-      a: Math.abs(part.coef[i]),
-      value,
-      slack: part.slack[i],
-      kind,
-      condition,
-      violation,
-    };
-  });
+  return Array.from(part.rows, (_, i) => rowOf(machine, part, y, i));
 }
+
+/** The condition of the i-th point of a problem. */
+export function rowOf(machine: Machine, part: Part, y: Float64Array, i: number): Row {
+  const index = part.rows[i];
+  const kind = kindOf(part, i);
+  const f = part.decision[i];
+  let [value, m, condition] = [f, f, `f ${RELATIONS[kind]} 0`];
+  if (isRegression(machine)) {
+    value = y[index] - f;
+    m = part.epsilon! - Math.abs(value);
+    condition = `|r| ${REVERSED[kind]} ε`;
+  } else if (machine !== "one-class") {
+    value = part.sign[i] * f;
+    m = value - 1;
+    condition = `y f ${RELATIONS[kind]} 1`;
+  }
+  const amiss = { none: Math.max(0, -m), free: Math.abs(m), bound: Math.max(0, m) };
+  const a = Math.abs(part.coef[i]);
+  return { index, a, value, slack: part.slack[i], kind, condition, violation: amiss[kind] };
+}
+
+/** What a value of a row is called. */
+export const valueName = (machine: Machine): string =>
+  isRegression(machine) ? "r" : machine === "one-class" ? "f(x)" : "y f(x)";
 
 /** The kind of each point over several problems: free where it is free in one of them. */
 export function kinds(parts: readonly Part[], n: number): Kind[] {

@@ -1,12 +1,12 @@
 // The controls: machine and kernel with their parameters.
 
 import { SETS } from "../data/sets";
-import type { Kernel, Machine } from "../svm/types";
+import type { Kernel, Machine, Spec } from "../svm/types";
 import { segments, select, toggle } from "../ui/controls";
 import { h } from "../ui/dom";
 import { formula, setFormula } from "../ui/formula";
 import { patch, Sliding, specSliders } from "./sliders";
-import { defaultSet, isRegression, type State, withSet } from "./state";
+import { defaultSet, isRegression, type State, usesNu, withSet } from "./state";
 import type { Store } from "./store";
 
 const MACHINES: { value: Machine; label: string }[] = [
@@ -35,6 +35,19 @@ const AIMS: Record<Machine, string> = {
   "nu-svr":
     "\\min\\ \\tfrac12 \\lVert w \\rVert^2 + C \\bigl(n\\nu\\varepsilon + \\sum_i \\xi_i\\bigr)",
 };
+
+/** Explainers of what is chosen: the last part of their address, and what they tell. */
+function explainersOf({ machine, kernel }: Spec, several: boolean): [string, string][] {
+  const found: [string, string][] = [];
+  if (machine === "c-svc") found.push(["c", "what C trades"]);
+  if (usesNu(machine)) found.push(["nu", "what ν promises"]);
+  if (isRegression(machine)) found.push(["tube", "the tube"]);
+  if (kernel.kind === "rbf") found.push(["gaussian", "the Gaussian"]);
+  if (kernel.kind === "poly") found.push(["lift", "the lift into space"]);
+  if (kernel.kind === "sigmoid") found.push(["matrix", "kernels that are none"]);
+  if (several) found.push(["ambiguity", "ambiguous regions"]);
+  return found;
+}
 
 export function machinePanel(store: Store): HTMLElement {
   const sliding = new Sliding(store);
@@ -70,6 +83,7 @@ export function machinePanel(store: Store): HTMLElement {
     value: spec.multiclass,
     change: (value) => store.commit({ ...patch(store, { multiclass: value }), part: -1 }),
   });
+  const see = h("p", { class: "see" });
   const update = () => {
     const { spec: now, asSigma: width, points } = store.state;
     const { kind } = now.kernel;
@@ -83,8 +97,18 @@ export function machinePanel(store: Store): HTMLElement {
     asSigma.set(width);
     asSigma.show(kind === "rbf");
     const several = new Set(points.map((p) => p.k)).size > 2;
-    multiclass.show(several && !isRegression(now.machine) && now.machine !== "one-class");
+    const separates = !isRegression(now.machine) && now.machine !== "one-class";
+    multiclass.show(several && separates);
     for (const slider of sliders) slider.update(store.state);
+    const links = explainersOf(now, several && separates);
+    see.hidden = links.length === 0;
+    see.replaceChildren(
+      "Explained: ",
+      ...links.flatMap(([name, text], i) => [
+        i ? ", " : "",
+        h("a", { href: `#/explain/${name}` }, text),
+      ]),
+    );
   };
   store.on("state", update);
   update();
@@ -99,6 +123,7 @@ export function machinePanel(store: Store): HTMLElement {
     ...sliders.slice(3).map(({ element }) => element),
     asSigma.element,
     multiclass.element,
+    see,
   );
 }
 

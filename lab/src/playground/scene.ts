@@ -6,12 +6,13 @@ import { newId, s } from "../ui/dom";
 import { type Interval, Plot } from "../ui/plot";
 import { kinds } from "./kkt";
 import { regionsOf } from "./regions";
-import { slackPath } from "./slack";
+import { slackPath, type Slope, slopeOf } from "./slack";
 import { isRegression, type State } from "./state";
 import type { Solved, Store } from "./store";
 
 const MOST_LABELS = 60; // slacks with their numbers beside them
 const MOST_PATHS = 150;
+const STEP = 12; // pixels of a step along a slack
 const NARROW = 480; // pixels of a plot with smaller marks
 const LAYERS = ["regions", "hatch", "lines", "slacks", "points", "numbers", "marks"];
 
@@ -159,8 +160,9 @@ export class Scene {
     const numbers: SVGElement[] = [];
     for (const part of solved ? shownParts(solved) : []) {
       const outside = Array.from(part.slack, (_, i) => i).filter((i) => part.slack[i] > 1e-6);
-      for (const i of outside.slice(0, MOST_PATHS)) {
-        const line = this.slackLine(solved!, part, i);
+      const slope = slopeOf(solved!.fit.spec.kernel, part, solved!.fit.data.x);
+      for (const i of outside.slice(0, this.store.editing.busy ? MOST_LABELS : MOST_PATHS)) {
+        const line = this.slackLine(solved!, part, i, slope);
         if (line) lines.push(line);
         if (outside.length > MOST_LABELS) continue;
         const { x, y } = solved!.state.points[part.rows[i]];
@@ -171,17 +173,17 @@ export class Scene {
     this.plot.draw("numbers", ...numbers);
   }
 
-  private slackLine({ fit, state }: Solved, part: Part, i: number) {
+  private slackLine({ fit, state }: Solved, part: Part, i: number, slope: Slope) {
     const { x, y } = state.points[part.rows[i]];
     if (isRegression(fit.spec.machine)) {
       const f = part.decision[i];
       const edge = f + Math.sign(y - f) * part.epsilon!;
       return this.plot.segment(x, y, x, edge, "slack");
     }
-    const one = fit.spec.machine === "one-class";
-    const { kernel } = fit.spec;
-    const longest = 12 * this.plot.unit;
-    const path = slackPath(kernel, part, fit.data.x, [x, y], part.sign[i], one ? 0 : 1, longest);
+    const level = fit.spec.machine === "one-class" ? 0 : 1;
+    const straight = fit.spec.kernel.kind === "linear";
+    const longest = straight ? Infinity : STEP * this.plot.unit;
+    const path = slackPath(slope, [x, y], part.sign[i], level, longest);
     if (!path) return null;
     return this.plot.curve(
       path.map((p) => p[0]),

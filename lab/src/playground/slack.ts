@@ -8,13 +8,15 @@ import type { Kernel, Part } from "../svm/types";
 
 type Pair = [number, number];
 
+/** f at a point of the plane, and its gradient. */
+export type Slope = (at: Pair) => { value: number; gradient: Pair };
+
 const MOST_STEPS = 25;
+const REACHED = 1e-3;
 
 /** The corners of the path; null where the gradient vanishes or the margin is not reached. */
 export function slackPath(
-  kernel: Kernel,
-  part: Part,
-  x: Float64Array,
+  slope: Slope,
   start: Pair,
   sign: number,
   level: number,
@@ -23,9 +25,9 @@ export function slackPath(
   const path: Pair[] = [start];
   for (let step = 0; step < MOST_STEPS; step += 1) {
     const at = path[path.length - 1];
-    const { value, gradient } = slope(kernel, part, x, at);
+    const { value, gradient } = slope(at);
     const missing = level - sign * value;
-    if (missing <= 1e-3) return path;
+    if (missing <= REACHED) return path;
     const size = Math.hypot(...gradient);
     if (!(size > 1e-9)) return null;
     const length = Math.min(missing / size, longest);
@@ -35,20 +37,23 @@ export function slackPath(
   return null;
 }
 
-/** f and its gradient at a point of the plane. */
-function slope(kernel: Kernel, part: Part, x: Float64Array, at: Pair) {
-  let value = part.intercept;
-  const gradient: Pair = [0, 0];
-  part.rows.forEach((row, i) => {
-    const coef = part.coef[i];
-    if (coef === 0) return;
-    const z: Pair = [x[2 * row], x[2 * row + 1]];
-    const { k, along, back } = kernelSlope(kernel, at, z);
-    value += coef * k;
-    gradient[0] += coef * (along * z[0] - back * at[0]);
-    gradient[1] += coef * (along * z[1] - back * at[1]);
-  });
-  return { value, gradient };
+/** The decision function of a problem in the plane, over its support vectors. */
+export function slopeOf(kernel: Kernel, part: Part, x: Float64Array): Slope {
+  const support = Array.from(part.rows, (_, i) => i).filter((i) => part.coef[i] !== 0);
+  const vectors = support.map((i): Pair => [x[2 * part.rows[i]], x[2 * part.rows[i] + 1]]);
+  const coefs = support.map((i) => part.coef[i]);
+  return (at) => {
+    let value = part.intercept;
+    let [right, up] = [0, 0];
+    for (let i = 0; i < coefs.length; i += 1) {
+      const z = vectors[i];
+      const { k, along, back } = kernelSlope(kernel, at, z);
+      value += coefs[i] * k;
+      right += coefs[i] * (along * z[0] - back * at[0]);
+      up += coefs[i] * (along * z[1] - back * at[1]);
+    }
+    return { value, gradient: [right, up] };
+  };
 }
 
 /** k(x, z) and its gradient in x, which is along z - back x. */

@@ -91,7 +91,7 @@ export function specSliders(
     ),
     slider(
       logSlider({
-        label: "Inverse width",
+        label: "Kernel scale",
         tex: "\\gamma",
         ...ends("gamma"),
         value: kernel.gamma,

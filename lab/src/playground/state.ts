@@ -71,7 +71,27 @@ export function initial(): State {
 /** The same with a data set, its noise that of the set unless given. */
 export function withSet(state: State, set: SetName, noise = SETS[set].noise ?? 0): State {
   const points = makeSet(set, state.n, noise, state.seed);
-  return { ...state, set, noise, points, box: SETS[set].box, part: -1 };
+  return { ...state, set, noise, points, box: boxFor(set, points), part: -1 };
+}
+
+/** The box of a set, larger where noise carries points out of it. */
+function boxFor(set: SetName, points: readonly Point[]): Box {
+  const { box } = SETS[set];
+  const reach = (values: number[], [a, b]: readonly [number, number]): [number, number] => {
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const room = 0.03 * (b - a);
+    return [least < a ? least - room : a, most > b ? most + room : b];
+  };
+  return {
+    x: reach(
+      points.map((p) => p.x),
+      box.x,
+    ),
+    y: reach(
+      points.map((p) => p.y),
+      box.y,
+    ),
+  };
 }
 
 /** The same with points of the user's own. */

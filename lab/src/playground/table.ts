@@ -4,7 +4,7 @@
 import { h } from "../ui/dom";
 import { shortNumber } from "../ui/controls";
 import { glyphIcon } from "../ui/marks";
-import { type Kind, type Row, rowsOf } from "./kkt";
+import { type Kind, type Row, rowsOf, valueName } from "./kkt";
 import { isRegression } from "./state";
 import type { Solved, Store } from "./store";
 
@@ -72,7 +72,7 @@ export function kktTable(store: Store): HTMLElement {
     const { machine } = solved.fit.spec;
     const regression = isRegression(machine);
     const shown = solved.fit.parts[Math.max(0, solved.state.part)] ?? solved.fit.parts[0];
-    const value = regression ? "residual r" : machine === "one-class" ? "f(x)" : "y f(x)";
+    const value = regression ? "residual r" : valueName(machine);
     head.replaceChildren(
       header("index", "point"),
       header("a", regression ? "|b|" : "a"),

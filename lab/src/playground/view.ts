@@ -13,6 +13,7 @@ import { inBrief, resultsPanel, spoken } from "./results";
 import { Scene } from "./scene";
 import { copyCsv, pasteCsv, sharePanel } from "./share";
 import { fromParams, toParams } from "./state";
+import { describe } from "./readout";
 import { Store } from "./store";
 import { kktTable } from "./table";
 import { toolbar } from "./toolbar";
@@ -38,17 +39,18 @@ function mount(
   const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   const toast = h("p", { class: "toast", role: "status", hidden: true });
   const hint = h("p", { class: "hint", "aria-hidden": "true" });
+  const readout = h("p", { class: "readout", "aria-hidden": "true" });
   const caption = h("p", { class: "caption", "aria-hidden": "true" });
   const say = sayer(toast);
   const help = () => openDialog("Keys and gestures", [helpTable()]);
   const stage = h("section", { class: "stage", "aria-label": "Plot" });
   stage.append(
     toolbar(store),
-    h("div", { class: "plot-box" }, scene.plot.element, hint, toast, caption),
+    h("div", { class: "plot-box" }, scene.plot.element, hint, readout, toast, caption),
     looks(store, () => scene.unclear, help),
   );
   root.append(
-    h("h1", { class: "visually-hidden" }, "Playground"),
+    lead(),
     h(
       "div",
       { class: "column controls" },
@@ -93,6 +95,9 @@ function mount(
     drawFit();
     later();
   });
+  const read = () => (readout.textContent = describe(store));
+  store.on("outcome", read);
+  store.on("editing", read);
   store.on("editing", drawPoints);
   scene.plot.onResize(() => {
     fitter.fit();
@@ -115,6 +120,11 @@ function mount(
     fitter.close();
     scene.plot.close();
   };
+}
+
+function lead(): HTMLElement {
+  const text = "Drag a point, or click to add one: the machine is fitted again at every step.";
+  return h("div", { class: "lead" }, h("h1", {}, "Playground"), h("p", {}, text));
 }
 
 function helpTable(): HTMLElement {
