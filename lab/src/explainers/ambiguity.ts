@@ -1,14 +1,10 @@
 // Several classes from machines for two: where their answers do not name one class.
-//
-//     one-versus-rest  K machines f_k; several may say yes (f_k > 0), or none
-//     one-versus-one   K (K - 1) / 2 machines f_kl; each votes for k or l, and votes may be tied
-//
-// Shares are counted at the middles of COLUMNS x ROWS cells of the picture.
+// The mathematics is in math/answers.ts.
 
 import { random } from "../data/random";
 import { makeSet } from "../data/sets";
 import { regionsOf } from "../playground/regions";
-import { decisionValues, fit, type Fit, predict, votes } from "../svm/fit";
+import { decisionValues, fit, type Fit, predict } from "../svm/fit";
 import { segments, select } from "../ui/controls";
 import { eachFrame, newId, s } from "../ui/dom";
 import type { Plot } from "../ui/plot";
@@ -16,22 +12,22 @@ import { numberParam, type Point, wordParam } from "../ui/url";
 import { cross, follow, type Spot } from "./cross";
 import { machine, planeData, signed } from "./drawing";
 import type { Explainer, Row, Stage } from "./frame";
+import {
+  type Answers,
+  BOX,
+  countAnswers,
+  largest,
+  restVerdict,
+  votesAt,
+  voteVerdict,
+} from "./math/answers";
 
-const BOX = { x: [-2, 2] as [number, number], y: [-1.5, 1.5] as [number, number] };
-const [COLUMNS, ROWS, CELLS] = [160, 120, 130];
+const CELLS = 130;
 const SETS = ["three", "row", "uneven", "five"] as const;
 const SCHEMES = ["ovr", "ovo"] as const;
 const SHAPES = ["circle", "square", "triangle", "diamond", "inverted triangle"];
 const DEFAULTS = { set: "three", scheme: "ovr", C: 1, x: 0, y: 0.2 };
 type State = { set: (typeof SETS)[number]; scheme: (typeof SCHEMES)[number]; C: number } & Spot;
-
-export interface Answers {
-  /** Share of places where no machine says yes; where several do (one-versus-rest). */
-  none: number;
-  several: number;
-  /** Share of places where the most votes are tied (one-versus-one). */
-  tied: number;
-}
 
 export const ambiguity: Explainer = {
   name: "ambiguity",
@@ -228,46 +224,6 @@ function drawRegions(plot: Plot, found: Fit, hatches: { single: string; double: 
   );
 }
 
-/** The two largest values at place i. */
-function largest(values: readonly Float64Array[], i: number): [number, number] {
-  const sorted = values.map((f) => f[i]).sort((a, b) => b - a);
-  return [sorted[0], sorted[1]];
-}
-
-/** The votes of each class at place i (one-versus-one). */
-const votesAt = (found: Fit, values: readonly Float64Array[], i: number): number[] =>
-  votes(
-    values.map((f) => f.subarray(i, i + 1)),
-    found.classes,
-  ).map(([count]) => count);
-
-export function countAnswers(found: Fit): Answers {
-  const middles = new Float64Array(2 * COLUMNS * ROWS);
-  const middle = ([a, b]: [number, number], i: number, n: number): number =>
-    a + ((b - a) * (i + 0.5)) / n;
-  for (let i = 0; i < COLUMNS * ROWS; i++) {
-    middles[2 * i] = middle(BOX.x, i % COLUMNS, COLUMNS);
-    middles[2 * i + 1] = middle(BOX.y, Math.floor(i / COLUMNS), ROWS);
-  }
-  const values = decisionValues(found, middles);
-  const share = (test: (i: number) => boolean): number => {
-    let count = 0;
-    for (let i = 0; i < COLUMNS * ROWS; i++) if (test(i)) count += 1;
-    return count / (COLUMNS * ROWS);
-  };
-  const yes = (i: number): number => values.filter((f) => f[i] > 0).length;
-  const tied = (i: number): boolean => {
-    const here = votesAt(found, values, i);
-    return here.filter((count) => count === Math.max(...here)).length > 1;
-  };
-  const rest = found.spec.multiclass === "ovr";
-  return {
-    none: rest ? share((i) => yes(i) === 0) : 0,
-    several: rest ? share((i) => yes(i) > 1) : 0,
-    tied: rest ? 0 : share(tied),
-  };
-}
-
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function report(stage: Stage, found: Fit, answers: Answers, at: Spot): void {
@@ -294,20 +250,4 @@ function report(stage: Stage, found: Fit, answers: Answers, at: Spot): void {
     [...whole, ...says, ["verdict", "At the cross", `${verdict}; prediction: ${winner}`]],
     `At the cross: ${verdict}; the prediction is ${winner}.`,
   );
-}
-
-function restVerdict(values: readonly Float64Array[]): string {
-  const yes = values.filter((f) => f[0] > 0).length;
-  return yes === 1
-    ? "one machine says yes"
-    : yes
-      ? `${yes} machines say yes`
-      : "no machine says yes";
-}
-
-function voteVerdict(counts: number[]): string {
-  const most = Math.max(...counts);
-  const tie = counts.filter((v) => v === most).length;
-  const count = `${most} ${most === 1 ? "vote" : "votes"}`;
-  return tie > 1 ? `${tie} classes tied with ${count} each` : `one class leads with ${count}`;
 }

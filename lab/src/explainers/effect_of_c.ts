@@ -45,7 +45,8 @@ export const effectOfC: Explainer = {
   tasks: [
     "Move $C$ from 50 to 1 and watch the dashed margins part: the lecture prints the sums of slacks " +
       "6.37, 7.07 and 10.58 at $C$ = 50, 5 and 1.",
-    "Find a $C$ below which every one of the twenty points has slack.",
+    "Lower $C$ to 0.01: the margin is wider than the picture. Which class does the machine answer " +
+      "everywhere now, and why this one?",
     "Go from $C$ = 100 to 1000. Why does almost nothing change any more?",
   ],
   mount(stage: Stage) {

@@ -13,6 +13,7 @@ import { formula, prose } from "../ui/formula";
 import { Plot, type PlotOptions } from "../ui/plot";
 import { formatHash, type Point } from "../ui/url";
 import type { View } from "../ui/view";
+import "./marks.css";
 import "./style.css";
 
 /** The lectures by the names that the documents give themselves. */
@@ -41,7 +42,8 @@ export interface Explainer {
 /** A number on the page: its name (with formulas), its value, and a key for tests. */
 export type Row = readonly [key: string, name: string, value: string];
 
-const SLIDER_RESTS = 250; // milliseconds until the live region tells the numbers
+/** Milliseconds without a change after which the address and the live region follow. */
+const REST = 250;
 
 export class Stage {
   readonly controls = h("div", { class: "explain-controls" });
@@ -51,7 +53,8 @@ export class Stage {
   private readonly alert = h("p", { class: "explain-error", role: "alert", hidden: true });
   private readonly links = h("div", { class: "explain-links" });
   private readonly plots: Plot[] = [];
-  private timer = 0;
+  private speaking = 0;
+  private saving = 0;
 
   constructor(
     private readonly explainer: Explainer,
@@ -155,19 +158,24 @@ export class Stage {
 
   /** Show the numbers; `spoken` is told to screen readers once the controls rest. */
   numbers(rows: readonly Row[], spoken: string): void {
-    this.list.replaceChildren(
-      ...rows.map(([key, name, value]) =>
-        h("div", {}, h("dt", {}, ...prose(name)), h("dd", { "data-key": key }, ...prose(value))),
-      ),
-    );
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => (this.live.textContent = spoken), SLIDER_RESTS);
+    const names = rows.map(([key, name]) => `${key} ${name}`).join();
+    if (this.list.dataset["names"] !== names) {
+      this.list.dataset["names"] = names;
+      const pair = ([key, name]: Row): HTMLElement =>
+        h("div", {}, h("dt", {}, ...prose(name)), h("dd", { "data-key": key }));
+      this.list.replaceChildren(...rows.map(pair));
+    }
+    this.list.querySelectorAll("dd").forEach((value, i) => (value.textContent = rows[i][2]));
+    clearTimeout(this.speaking);
+    this.speaking = window.setTimeout(() => (this.live.textContent = spoken), REST);
   }
 
-  /** Write the state to the URL, without what equals its default. */
+  /** Write the state to the URL, without what equals its default, once the controls rest. */
   save(state: Record<string, string | number>, defaults: Record<string, string | number>): void {
     const changed = Object.entries(state).filter(([key, value]) => value !== defaults[key]);
-    this.update(new URLSearchParams(changed.map(([key, value]) => [key, String(value)])));
+    const params = new URLSearchParams(changed.map(([key, value]) => [key, String(value)]));
+    clearTimeout(this.saving);
+    this.saving = window.setTimeout(() => this.update(params), REST);
   }
 
   /** The link to the playground with the same machine and points. */
@@ -190,7 +198,8 @@ export class Stage {
   }
 
   close(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.speaking);
+    clearTimeout(this.saving);
     for (const plot of this.plots) plot.close();
   }
 }

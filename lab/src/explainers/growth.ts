@@ -39,7 +39,7 @@ export const growth: Explainer = {
       "meets $\\phi$ only inside the kernel, which costs $D$ multiplications however large $F$ is.",
     "$$\\begin{aligned} \\text{primal:}&\\quad e\\, N F \\text{ for } e \\text{ epochs} \\\\ " +
       "\\text{dual:}&\\quad \\text{between } N D \\text{ and } N^2 D \\end{aligned}",
-    "So the primal grows with $N$ alone, and the dual, once it needs most of the kernel matrix, with $N^2$. " +
+    "So the primal grows in proportion to $N$, and the dual, once it needs most of the kernel matrix, with $N^2$. " +
       "The lines cross at $N = eF/D$. Polynomials of degree $p$ have $F = \\binom{D+p}{p} - 1$ features; the " +
       "Gaussian kernel has infinitely many, and then only the dual is left.",
   ],

@@ -11,6 +11,7 @@ import { kernelMatrixExplainer } from "./kernel_matrix";
 import { lift } from "./lift";
 import { losses } from "./losses";
 import { nu } from "./nu";
+import { sketch } from "./sketches";
 import { tube } from "./tube";
 
 /** In the order in which a course meets them. */
@@ -49,6 +50,7 @@ function card({ name, title, summary, lecture }: Explainer): HTMLElement {
   return h(
     "li",
     {},
+    sketch(name),
     h("h2", {}, h("a", { href: `#/explain/${name}` }, title)),
     h("p", {}, summary),
     h("p", { class: "explain-source" }, LECTURES[lecture]),

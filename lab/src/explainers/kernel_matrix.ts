@@ -40,7 +40,7 @@ export const kernelMatrixExplainer: Explainer = {
       "no longer concave, and no gap can certify a global optimum. maxmargin then says “stationary”, never “optimal”.",
   ],
   tasks: [
-    "Make the Gaussian kernel narrow ($\\gamma$ = 100): the matrix becomes the identity, and every eigenvalue one.",
+    "Make the Gaussian kernel narrow ($\\gamma$ = 100): the matrix comes close to the identity, and every eigenvalue to one.",
     "Make it wide ($\\gamma$ = 0.01): one eigenvalue is left. What has the matrix become?",
     "Choose the sigmoid with $c = -1$ and count the negative eigenvalues. What does the certificate say?",
   ],

@@ -55,13 +55,13 @@ export const nu: Explainer = {
     "$$\\begin{gathered} \\min_{w,\\,b,\\,\\rho}\\ \\tfrac12\\|w\\|^2 - \\nu\\rho + \\tfrac1n\\sum_i \\xi_i \\\\[2pt] " +
       "\\xi_i = \\max\\bigl(0,\\ \\rho - y_i f(x_i)\\bigr),\\quad \\rho \\ge 0 \\end{gathered}",
     "Now the parameter is a share of the data. At most a share $\\nu$ of the points are margin errors " +
-      "($\\xi_i > 0$), and at least a share $\\nu$ are support vectors; with more and more data both " +
-      "shares tend to $\\nu$. In regression the same holds for points outside the tube, whose width the " +
+      "($\\xi_i > 0$), and at least a share $\\nu$ are support vectors; as the data grow, both shares " +
+      "usually tend to $\\nu$. In regression the same holds for points outside the tube, whose width the " +
       "machine finds by itself. For classification $\\nu$ cannot exceed $2\\min(n_+, n_-)/n$.",
   ],
   tasks: [
     "Move $\\nu$ and check that $\\nu$ always lies between the two shares.",
-    "Choose regression and raise $\\nu$: the tube narrows until the share outside is allowed.",
+    "Choose regression and raise $\\nu$: more points may lie outside, and the tube narrows.",
     "Make the kernel narrow ($\\gamma$ = 50). Why are there so many more support vectors than $\\nu$ asks for?",
   ],
   mount(stage: Stage) {

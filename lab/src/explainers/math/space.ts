@@ -62,10 +62,9 @@ export function planeInBox(w: Vector, b: number): Vector[] {
   for (let axis = 0; axis < 3; axis++) {
     for (const s of [-1, 1]) {
       for (const t of [-1, 1]) {
-        const p: [number, number, number] = [s, s, s];
+        const p: [number, number, number] = [0, 0, 0];
         p[(axis + 1) % 3] = s;
         p[(axis + 2) % 3] = t;
-        p[axis] = 0;
         const along = -(dot(w, p) + b) / w[axis];
         if (Math.abs(along) > 1 || !Number.isFinite(along)) continue;
         p[axis] = along;
