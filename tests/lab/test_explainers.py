@@ -152,9 +152,7 @@ def test_a_sample_can_be_dragged(explain):
     lab.page.mouse.move(x + 150, y, steps=5)
     lab.page.mouse.up()
     lab.settle()
-    moved = float(
-        lab.page.get_by_role("slider", name="Sample 5").get_attribute("aria-valuenow")
-    )
+    moved = float(lab.page.get_by_role("slider", name="Sample 5").get_attribute("aria-valuenow"))
     assert moved > 0
     assert_allclose(lab.value("hinge"), 1 + moved, atol=6e-3)
 
@@ -319,10 +317,7 @@ def test_regions_of_one_versus_rest_without_or_with_several_answers(explain, poi
     lab = explain("ambiguity", f"set={points}")
     none, several = lab.value("none"), lab.value("several")
     _, X, y = lab.playground()
-    yes = sum(
-        (decision(X, y == k) > 0).astype(int)
-        for k in range(int(y.max()) + 1)
-    )
+    yes = sum((decision(X, y == k) > 0).astype(int) for k in range(int(y.max()) + 1))
     assert_allclose(none, 100 * np.mean(yes == 0), atol=0.06)
     assert_allclose(several, 100 * np.mean(yes > 1), atol=0.06)
     assert none + several > 1
