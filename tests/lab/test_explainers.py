@@ -15,6 +15,7 @@ import needs
 from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
 
 needs.package("playwright")
+MINUS = "\N{MINUS SIGN}"
 NAMES = ("c", "losses", "lift", "gaussian", "matrix", "nu", "tube", "ambiguity", "growth")
 
 
@@ -31,7 +32,7 @@ class Explainer:
 
     def text(self, key):
         """A value of the list of numbers."""
-        return self.page.locator(f"[data-key='{key}']").inner_text().replace("−", "-")
+        return self.page.locator(f"[data-key='{key}']").inner_text().replace(MINUS, "-")
 
     def value(self, key):
         """The first number of a value."""
@@ -210,7 +211,7 @@ def test_weights_of_neighbours_are_those_of_the_model(explain):
     shown = {key: lab.value(key) for key in ("f", "up", "down", "b", "knn")}
     lab.page.locator("summary", has_text="The weights as a table").click()
     table = [
-        [float(cell) for cell in row.replace("−", "-").split("\t") if re.match(r"[-\d]", cell)]
+        [float(cell) for cell in row.replace(MINUS, "-").split("\t") if re.match(r"[-\d]", cell)]
         for row in lab.page.locator("tbody tr").all_inner_texts()
     ]
     assert "y=0.35" in lab.page.url
