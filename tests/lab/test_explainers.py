@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from playground import SETTLED, Playground
+from playground import Playground
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 
@@ -16,6 +16,8 @@ from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
 
 needs.package("playwright")
 MINUS = "\N{MINUS SIGN}"
+SETTLED = 450
+"""Milliseconds after which a page and its address show what a control asked for."""
 NAMES = ("c", "losses", "lift", "gaussian", "matrix", "nu", "tube", "ambiguity", "growth")
 
 
