@@ -10,6 +10,7 @@ Every function returns the model and a ``Trace``. Labels are -1 and +1; kernels 
 from maxmargin.textbook import (
     data,
     duality,
+    exercises,
     experiments,
     kernels,
     lectures,
@@ -64,6 +65,7 @@ __all__ = [
     "dual_coordinate_descent",
     "duality",
     "epsilon_svr",
+    "exercises",
     "experiments",
     "hard_margin_qp",
     "kernel_pegasos",
