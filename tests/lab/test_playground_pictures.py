@@ -28,7 +28,7 @@ STATES = {
     "tube": "?machine=eps-svr&kernel=rbf&C=1&epsilon=0.2&gamma=1&set=sine&slacks=yes",
 }
 SVG = "{http://www.w3.org/2000/svg}"
-DIFFERENT, SHARE = 40, 0.01
+DIFFERENT, SHARE = 14, 0.01
 """A pixel differs by more than this in one colour; so may one in a hundred, along edges."""
 
 
