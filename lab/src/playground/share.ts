@@ -5,6 +5,8 @@ import { button } from "../ui/controls";
 import { offer, openDialog } from "../ui/dialog";
 import { h } from "../ui/dom";
 import { downloadPng, downloadSvg } from "../ui/export";
+import { stepThrough } from "../stepper/state";
+import { LabError } from "../svm/types";
 import { pythonCode } from "../ui/python";
 import { problemOf } from "./problem";
 import type { Scene } from "./scene";
@@ -57,6 +59,15 @@ export function sharePanel(store: Store, scene: Scene, say: Say): HTMLElement {
     if (typeof problem === "string") say(`There is nothing to copy yet. ${problem}`);
     else void offer(pythonCode(spec, problem.data, problem.present), "Python", say);
   };
+  const step = () => {
+    const { spec, points } = store.state;
+    const hash =
+      spec.machine === "c-svc"
+        ? stepThrough(points, spec.kernel, spec.C)
+        : new LabError("The stepper solves the soft margin: choose C-SVC.");
+    if (hash instanceof LabError) say(hash.message);
+    else location.hash = hash;
+  };
   const name = () => `maxmargin-${store.state.spec.machine}`;
   return h(
     "section",
@@ -68,6 +79,7 @@ export function sharePanel(store: Store, scene: Scene, say: Say): HTMLElement {
         class: "primary",
         title: "A program that fits and draws this",
       }),
+      button("Step through", step, { title: "SMO on these points, step by step" }),
       button("Copy link", () => void offer(location.href, "Link", say), {
         title: "A link to exactly this",
       }),

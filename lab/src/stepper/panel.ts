@@ -6,7 +6,7 @@ import { h } from "../ui/dom";
 import { prose } from "../ui/formula";
 import { formatHash, writePoints } from "../ui/url";
 import { ALGORITHMS, KEYS, type AlgorithmKey } from "./algorithms";
-import { DATA_NAMES, LEAST_C, MOST_C, pointsOf, type DataName, type State } from "./state";
+import { DATA_NAMES, LEAST_C, MOST_C, chooseData, type DataName, type State } from "./state";
 
 export interface Panel {
   readonly element: HTMLElement;
@@ -117,7 +117,7 @@ function dataControls(state: State, change: Change): Part {
   });
   const data = select<DataName>({
     ...{ label: "Points", choices: [], value: state.data },
-    change: (value) => value !== "own" && change({ data: value, points: pointsOf(value) }),
+    change: (value) => value !== "own" && change(chooseData(value)),
   });
   const link = h("a", {}, "Change these points in the playground");
   const note = h("p", { class: "step-about" });

@@ -22,7 +22,12 @@ export interface Stage {
 }
 
 export function singleStage(run: Run, seek: (step: number) => void): Stage {
-  const work = h("div", { class: "step-work" });
+  const work = h("div", {
+    class: "step-work",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "Formulas",
+  });
   const name = ALGORITHMS[run.key].name;
   const panel = h(
     "section",

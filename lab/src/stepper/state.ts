@@ -3,7 +3,7 @@
 import { makeSet, type SetName } from "../data/sets";
 import { kernelMatrix } from "../svm/fit";
 import { type Kernel, LabError } from "../svm/types";
-import { numberParam, readPoints, wordParam, writePoints, type Point } from "../ui/url";
+import { formatHash, numberParam, readPoints, wordParam, writePoints, type Point } from "../ui/url";
 import { ALGORITHMS, KEYS, type AlgorithmKey, type Settings, type Target } from "./algorithms";
 import type { Problem, Trace } from "./algorithms/trace";
 
@@ -36,23 +36,29 @@ export interface Run {
 export const MOST_POINTS = 100;
 export const LEAST_C = 0.01;
 export const MOST_C = 1000;
-const LINEAR: Kernel = { kind: "linear", gamma: 1, coef0: 0, degree: 1 };
+const LINEAR: Kernel = { kind: "linear", gamma: 1, coef0: 1, degree: 2 };
 
 /** How many points of the playground's sets; few enough to watch each of them. */
 const SIZES = { revisited: 20, separable: 12, gaussians: 16, xor: 16, rings: 20, moons: 20 };
 const NOISE = { separable: 0.3, gaussians: 0.5, xor: 0.25, rings: 0.1, moons: 0.12, revisited: 0 };
 
-/** A worked example: three pairs, of which one is clipped, end at a = (1, 1/2, 1/2), w = (1, 0), b = 0. */
+/** The worked example of the textbook, for C = 3: one pair moves freely, one is clipped, two share. */
 const THREE: readonly Point[] = [
-  { x: 0, y: 2, k: 0 },
-  { x: 1, y: 0, k: 1 },
-  { x: 1, y: 4, k: 1 },
+  { x: 0, y: 0, k: 1 },
+  { x: 1, y: 0, k: 0 },
+  { x: 0, y: 1, k: 0 },
 ];
+const THREE_C = 3;
 
 export const DATA_NAMES = ["three", ...Object.keys(SIZES), "own"] as readonly DataName[];
 
-/** The points of a data set. */
-export function pointsOf(data: Exclude<DataName, "own">): readonly Point[] {
+/** What choosing a data set changes. */
+export function chooseData(data: Exclude<DataName, "own">): Partial<State> {
+  if (data === "three") return { data, points: THREE, kernel: LINEAR, C: THREE_C };
+  return { data, points: pointsOf(data) };
+}
+
+function pointsOf(data: Exclude<DataName, "own">): readonly Point[] {
   return data === "three" ? THREE : makeSet(data, SIZES[data], NOISE[data], 1);
 }
 
@@ -75,7 +81,7 @@ export function readState(params: URLSearchParams): State {
       coef0: 1,
       degree: Math.round(numberParam(params, "degree", 2, 1, 6)),
     },
-    C: numberParam(params, "C", 1, LEAST_C, MOST_C),
+    C: numberParam(params, "C", data === "three" ? THREE_C : 1, LEAST_C, MOST_C),
     algorithm,
     rival: rivals.find((key) => key === params.get("against")) ?? null,
     clock: wordParam(params, "clock", ["steps", "evaluations"] as const, "steps"),
@@ -85,6 +91,22 @@ export function readState(params: URLSearchParams): State {
     correlation: numberParam(params, "r", 0.7, -0.95, 0.95),
     step: Math.round(numberParam(params, "step", 0, 0, 1e6)),
   };
+}
+
+/** The address of SMO on points of the playground, or why it cannot be. */
+export function stepThrough(
+  points: readonly Point[],
+  kernel: Kernel,
+  C: number,
+): string | LabError {
+  const classes = new Set(points.map(({ k }) => k));
+  if (classes.size !== 2 || Math.max(...classes) > 1)
+    return new LabError("The stepper takes points of the first two classes.");
+  if (points.length > MOST_POINTS)
+    return new LabError(`The stepper takes at most ${MOST_POINTS} points.`);
+  if (kernel.kind === "sigmoid") return new LabError("The stepper has no sigmoid kernel.");
+  const state = readState(new URLSearchParams({ algorithm: "smo-first" }));
+  return formatHash("step", writeState({ ...state, data: "own", points, kernel, C }));
 }
 
 export function writeState(state: State): URLSearchParams {

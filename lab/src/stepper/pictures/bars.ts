@@ -21,6 +21,9 @@ export class Bars implements Picture {
     aspect: (width) => (width > 500 ? 3.2 : 1.9),
   });
 
+  private run: Run | null = null;
+  private range: [number, number] = [0, 1];
+
   get element(): HTMLElement {
     return this.figure.element;
   }
@@ -41,7 +44,8 @@ export class Bars implements Picture {
     const [now, before] = [heights(run, at), heights(run, Math.max(0, at - 1))];
     const moved = chosen(run.trace.steps[at]);
     const quadratic = run.key.startsWith("coordinate");
-    const [low, high] = range(run, quadratic);
+    if (run !== this.run) [this.run, this.range] = [run, range(run, quadratic)];
+    const [low, high] = this.range;
     const room = Math.max(0, FEWEST - now.length) / 2;
     const foot = low - FOOT * (high - low);
     plot.setBox([0.3 - room, now.length + 0.7 + room], [foot, high + 0.06 * (high - low)]);

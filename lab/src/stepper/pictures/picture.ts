@@ -18,7 +18,7 @@ export interface Picture {
 export class Figure {
   readonly element: HTMLElement;
   readonly plot: Plot;
-  private readonly heading = h("h3", {});
+  private readonly heading = h("h2", {});
   private readonly note = h("p", { class: "step-note" });
   private redraw: () => void = () => {};
 
