@@ -238,7 +238,7 @@ PROBLEMS = {
         [0, 1, 0, 1],
         "choose a smaller degree",
     ),
-    "too many": (a_spec(), [0] * 4002, [0, 1, 1] * 667, "at most 2000 points, not 2001"),
+    "too many": (a_spec(), [0] * 2004, [0, 1, 1] * 334, "at most 1000 points, not 1002"),
 }
 
 

@@ -4,7 +4,7 @@
 
 import { MOST_CLASSES } from "../ui/marks";
 import type { Point } from "../ui/url";
-import { MOST_POINTS } from "./sets";
+import { MOST_POINTS } from "../svm/check";
 
 const LARGEST = 1e6;
 const DECIMALS = 6;

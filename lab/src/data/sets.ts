@@ -34,7 +34,6 @@ export interface DataSet {
   make(n: number, noise: number, random: Random): Point[];
 }
 
-export const MOST_POINTS = 1000;
 const rounded = (value: number) => Number(value.toFixed(3)) + 0;
 const at = (x: number, y: number, k = 0): Point => ({ x: rounded(x), y: rounded(y), k });
 const times = (n: number, make: (i: number) => Point) =>

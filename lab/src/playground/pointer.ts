@@ -3,7 +3,7 @@
 // Add: a click in the empty plane adds a point, a drag moves the point under it. Paint: a drag
 // scatters points. Erase: a drag removes the points it touches. One gesture is one step of undo.
 
-import { MOST_POINTS } from "../data/sets";
+import { MOST_POINTS } from "../svm/check";
 import { random } from "../data/random";
 import type { Place } from "../ui/plot";
 import type { Scene } from "./scene";

@@ -4,7 +4,8 @@
 // "own", and the points themselves are in the URL. Parameters that the machine does not use are left
 // out. A broken URL gives the defaults, never an error.
 
-import { type Box, MOST_POINTS, makeSet, type SetName, SET_NAMES, SETS } from "../data/sets";
+import { type Box, makeSet, type SetName, SET_NAMES, SETS } from "../data/sets";
+import { MOST_POINTS } from "../svm/check";
 import type { Kernel, Machine, Spec } from "../svm/types";
 import { MOST_CLASSES } from "../ui/marks";
 import { numberParam, type Point, readPoints, wordParam, writePoints } from "../ui/url";

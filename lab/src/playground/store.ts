@@ -1,6 +1,6 @@
 // The state of the playground, what is being edited, and the newest fit; views listen to changes.
 
-import { MOST_POINTS } from "../data/sets";
+import { MOST_POINTS } from "../svm/check";
 import type { Fit } from "../svm/types";
 import type { Grid } from "../ui/plot";
 import type { Point } from "../ui/url";

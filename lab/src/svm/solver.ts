@@ -13,7 +13,7 @@ const MEET = 1e-12; // hulls nearer than the square root of this, relative to th
 const SNAP = 1e-12; // share of its range, and of the largest variable, within which one is at a bound
 const WINDOW = 100; // rounds in which the objective must fall by CREEP
 const CREEP = 1e-10;
-const MOST_STEPS = 5_000_000; // a few seconds
+const MOST_STEPS = 1_000_000; // a few seconds with as many points as may be
 
 export interface Solution {
   /** Why the solver gave up; null where it believes that the tolerance is reached. */
