@@ -22,7 +22,7 @@ import {
   voteVerdict,
 } from "./math/answers";
 
-const CELLS = 130;
+const CELLS = 110;
 const SETS = ["three", "row", "uneven", "five"] as const;
 const SCHEMES = ["ovr", "ovo"] as const;
 const SHAPES = ["circle", "square", "triangle", "diamond", "inverted triangle"];

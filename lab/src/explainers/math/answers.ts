@@ -21,8 +21,12 @@ export interface Answers {
 
 /** The two largest values at place i. */
 export function largest(values: readonly Float64Array[], i: number): [number, number] {
-  const sorted = values.map((f) => f[i]).sort((a, b) => b - a);
-  return [sorted[0], sorted[1]];
+  let [first, second] = [-Infinity, -Infinity];
+  for (const f of values) {
+    second = Math.max(second, Math.min(first, f[i]));
+    first = Math.max(first, f[i]);
+  }
+  return [first, second];
 }
 
 /** The votes of each class at place i (one-versus-one). */
@@ -46,15 +50,14 @@ export function countAnswers(found: Fit): Answers {
     for (let i = 0; i < COLUMNS * ROWS; i++) if (test(i)) count += 1;
     return count / (COLUMNS * ROWS);
   };
-  const yes = (i: number): number => values.filter((f) => f[i] > 0).length;
   const tied = (i: number): boolean => {
     const here = votesAt(found, values, i);
     return here.filter((count) => count === Math.max(...here)).length > 1;
   };
   const rest = found.spec.multiclass === "ovr";
   return {
-    none: rest ? share((i) => yes(i) === 0) : 0,
-    several: rest ? share((i) => yes(i) > 1) : 0,
+    none: rest ? share((i) => largest(values, i)[0] <= 0) : 0,
+    several: rest ? share((i) => largest(values, i)[1] > 0) : 0,
     tied: rest ? 0 : share(tied),
   };
 }
