@@ -50,6 +50,7 @@ mathjax_path = "tex-svg.js"  # see _extensions/assets.py
 
 autosummary_generate = False
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 numpydoc_use_plots = True
 plot_include_source = True

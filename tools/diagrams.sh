@@ -10,7 +10,8 @@ printf '{"theme": "neutral", "htmlLabels": false, "flowchart": {"htmlLabels": fa
 for page in $(grep -l '^```mermaid' docs/*.md); do
   name=$(basename "$page" .md)
   sed -n '/^```mermaid/,/^```/p' "$page" | sed '1d;$d' > "$work/$name.mmd"
+  sed 's/<\/\?b>//g' "$work/$name.mmd" > "$work/plain.mmd"  # labels of an SVG file have no HTML but line breaks
   npx --yes @mermaid-js/mermaid-cli@11 --quiet --puppeteerConfigFile "$work/browser.json" --configFile "$work/style.json" \
-    --input "$work/$name.mmd" --output "$work/$name.svg"
+    --input "$work/plain.mmd" --output "$work/$name.svg"
   .venv/bin/python docs/_extensions/diagrams.py "$work/$name.mmd" "$work/$name.svg" "docs/pictures/$name.mermaid.svg"
 done

@@ -119,7 +119,7 @@ def _module_page(module: ModuleType) -> str:
         here = [one for one in group if one.module == module.__name__]
         rows = [one.name if one in here else f"~{one.path}" for one in group]
         paths = [one.path for one in here]
-        text += _heading(title, "-") + f".. autosummary::\n\n{_indented(rows)}\n\n"
+        text += _heading(title, "-") + f".. autosummary::\n   :nosignatures:\n\n{_indented(rows)}\n\n"
         text += f".. toctree::\n   :hidden:\n\n{_indented(paths)}\n\n"
     return text
 
@@ -137,7 +137,7 @@ def _page(one: Public) -> str:
     methods = [name for name in members if callable(getattr(one.value, name))]
     if methods:
         table = _indented([f"   ~{one.name}.{name}" for name in methods])
-        text += f"   .. rubric:: Methods\n\n   .. autosummary::\n\n{table}\n\n"
+        text += f"   .. rubric:: Methods\n\n   .. autosummary::\n      :nosignatures:\n\n{table}\n\n"
     for name in members:
         kind = "automethod" if name in methods else "autoproperty"
         text += f"   .. {kind}:: {name}\n\n"
