@@ -42,7 +42,7 @@ nitpicky = False
 highlight_language = "none"
 toc_object_entries_show_parents = "hide"
 
-myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_block"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "attrs_inline"]
 myst_heading_anchors = 4
 myst_url_schemes = ["http", "https", "mailto", "site"]
 

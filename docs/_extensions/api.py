@@ -9,6 +9,7 @@ import importlib
 import inspect
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from textwrap import indent
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ constructor, ``fit`` returns the estimator, and what was learnt ends in an under
 {modules}
 
 """
+TABLE = ".. autosummary::\n   :nosignatures:\n\n"
 MODULES = ("model_selection", "plots", "io", "textbook")
 """Public modules beside ``maxmargin`` itself."""
 GROUPS = {
@@ -119,7 +121,9 @@ def _module_page(module: ModuleType) -> str:
         here = [one for one in group if one.module == module.__name__]
         rows = [one.name if one in here else f"~{one.path}" for one in group]
         paths = [one.path for one in here]
-        text += _heading(title, "-") + f".. autosummary::\n   :nosignatures:\n\n{_indented(rows)}\n\n"
+        text += (
+            _heading(title, "-") + f".. autosummary::\n   :nosignatures:\n\n{_indented(rows)}\n\n"
+        )
         text += f".. toctree::\n   :hidden:\n\n{_indented(paths)}\n\n"
     return text
 
@@ -137,7 +141,9 @@ def _page(one: Public) -> str:
     methods = [name for name in members if callable(getattr(one.value, name))]
     if methods:
         table = _indented([f"   ~{one.name}.{name}" for name in methods])
-        text += f"   .. rubric:: Methods\n\n   .. autosummary::\n      :nosignatures:\n\n{table}\n\n"
+        text += (
+            f"   .. rubric:: Methods\n\n   .. autosummary::\n      :nosignatures:\n\n{table}\n\n"
+        )
     for name in members:
         kind = "automethod" if name in methods else "autoproperty"
         text += f"   .. {kind}:: {name}\n\n"
