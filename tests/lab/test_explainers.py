@@ -382,7 +382,7 @@ def test_counts_of_primal_and_dual(explain):
 def test_both_solvers_are_measured(explain):
     lab = explain("growth", "d=2&degree=2&epochs=30")
     lab.page.get_by_role("button", name="Measure in this page").click()
-    lab.page.wait_for_selector("text=Measured N = 1600")
+    lab.page.wait_for_selector("text=Measured N = 1000")
     lab.settle()
     primal, dual = lab.text("measured-primal"), lab.text("measured-dual")
     time, excess = re.fullmatch(r"([\d.]+) ms, ([-\d.]+) % above the optimum", primal).groups()

@@ -16,7 +16,7 @@ import { counts, crossing, features, pegasos, polynomialMap, primalValue } from 
 const DEFAULTS = { n: 1000, d: 5, degree: 2, epochs: 20 };
 type State = typeof DEFAULTS;
 const [LEAST, MOST] = [10, 1e5];
-const SIZES = [100, 200, 400, 800, 1600];
+const SIZES = [60, 125, 250, 500, 1000];
 const PRICE = 1;
 const BUDGET = 40; // milliseconds for the repeats of one measurement
 
@@ -142,7 +142,7 @@ function timeFigure(stage: Stage): Plot {
     {
       ...logAxis,
       label: "Measured times of both solvers over the number of points",
-      x: [1.8, 3.4],
+      x: [1.6, 3.2],
       y: [-2, 4],
       aspect: 1.4,
       layers: ["curves"],
@@ -196,7 +196,7 @@ function drawTimes(plot: Plot, measured: readonly Measured[]): void {
       ["dual (maxmargin)", "class-line-0"],
       ["primal (Pegasos)", "dashed class-line-1"],
     ]),
-    measured.length ? null : plot.text(2.6, 1, "press “Measure in this page”", "hint"),
+    measured.length ? null : plot.text(2.4, 1, "press “Measure in this page”", "hint"),
   );
 }
 
