@@ -82,7 +82,9 @@ def test_the_index_names_each_explainer_and_its_lecture(open_lab):
     links = page.locator(".explain-cards a")
     names = [link.get_attribute("href") for link in links.all()]
     assert names == [f"#/explain/{name}" for name in NAMES]
-    assert "Milan Straka, “Soft-margin SVM, SMO” (2022)" in page.locator("main").inner_text()
+    sources = set(page.locator(".explain-source").all_inner_texts())
+    lectures = textbook.lectures.LECTURES.values()
+    assert sources <= {re.sub('"(.*)"', r"“\1”", str(lecture)) for lecture in lectures}
     links.first.click()
     assert page.locator("h1").inner_text() == "What C trades"
 
@@ -434,6 +436,19 @@ def test_pictures_are_saved(explain):
     saved = info.value
     assert saved.suggested_filename == "maxmargin-matrix-1.svg"
     assert saved.path().read_text().count("<rect") > 24 * 24
+
+
+@pytest.mark.parametrize("name", ["c", "nu", "ambiguity"])
+def test_the_copied_program_fits_the_same_machine(explain, name, monkeypatch):
+    lab = explain(name, "scheme=ovr")
+    lab.page.get_by_role("button", name="Copy as Python").click()
+    lab.page.wait_for_selector("text=Python copied.")
+    program = lab.page.evaluate("navigator.clipboard.readText()")
+    shown, *_ = lab.playground()
+    monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
+    names = {}
+    exec(program, names)
+    assert_allclose(names["model"].certificate_.primal, shown.primal, rtol=1e-6)
 
 
 def test_wrong_nu_is_explained(explain):

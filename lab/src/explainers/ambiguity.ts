@@ -78,7 +78,7 @@ export const ambiguity: Explainer = {
         answers = countAnswers(found);
         drawRegions(plot, found, hatches);
         plot.draw("points", ...points.map(({ x, y, k }) => plot.glyph(x, y, k, 5)));
-        stage.playground(found.spec, points);
+        stage.share(found.spec, points);
         ask();
       }),
     );

@@ -69,7 +69,7 @@ export const effectOfC: Explainer = {
         drawPlane(plane, found, points);
         mark(found);
         presets.set(preset());
-        stage.playground(found.spec, points);
+        stage.share(found.spec, points);
         stage.save(state, { C: 50 });
         report(stage, found);
       }),

@@ -4,13 +4,16 @@
 // to a Stage and draws. Its state lives in the URL: `mount` reads `stage.params`, and `stage.save`
 // writes what differs from the defaults.
 
+import { problemOf } from "../playground/problem";
 import { boxAround, initial, toParams, withPoints } from "../playground/state";
 import { LabError, ready, type Spec } from "../svm/fit";
 import { button, type Control, linearSlider, logSlider, type SliderOptions } from "../ui/controls";
-import { h, type Child } from "../ui/dom";
+import { offer } from "../ui/dialog";
+import { type Child, h } from "../ui/dom";
 import { downloadPng, downloadSvg } from "../ui/export";
 import { formula, prose } from "../ui/formula";
 import { Plot, type PlotOptions } from "../ui/plot";
+import { pythonCode } from "../ui/python";
 import { formatHash, type Point } from "../ui/url";
 import type { View } from "../ui/view";
 import "./marks.css";
@@ -51,7 +54,8 @@ export class Stage {
   private readonly list = h("dl", { class: "explain-numbers" });
   private readonly live = h("p", { class: "visually-hidden", role: "status" });
   private readonly alert = h("p", { class: "explain-error", role: "alert", hidden: true });
-  private readonly links = h("div", { class: "explain-links" });
+  private readonly links = h("div", { class: "explain-links buttons" });
+  private readonly said = h("p", { class: "explain-said", role: "status" });
   private readonly plots: Plot[] = [];
   private speaking = 0;
   private saving = 0;
@@ -89,7 +93,7 @@ export class Stage {
           { class: "explain-left" },
           section("text", "Text", ...text.map(paragraph)),
           section("panel", "Controls", this.controls, this.alert),
-          section("try", "Try it", h("h2", {}, "Try it"), tries, this.links),
+          section("try", "Try it", h("h2", {}, "Try it"), tries, this.links, this.said),
         ),
         h(
           "div",
@@ -178,11 +182,26 @@ export class Stage {
     this.saving = window.setTimeout(() => this.update(params), REST);
   }
 
-  /** The link to the playground with the same machine and points. */
-  playground(spec: Spec, points: readonly Point[]): void {
+  /** Offer the machine and its points: in the playground, as Python, and the page as a link. */
+  share(spec: Spec, points: readonly Point[]): void {
     const state = withPoints({ ...initial(), spec }, points, boxAround(points));
-    const href = formatHash("play", toParams(state));
-    this.links.replaceChildren(h("a", { href, class: "button" }, "Open in the playground"));
+    const say = (text: string): void => void (this.said.textContent = text);
+    const python = (): void => {
+      const problem = problemOf(spec, points);
+      if (typeof problem === "string") throw new LabError(problem);
+      void offer(pythonCode(spec, problem.data, problem.present), "Python", say);
+    };
+    this.links.replaceChildren(
+      h(
+        "a",
+        { href: formatHash("play", toParams(state)), class: "button" },
+        "Open in the playground",
+      ),
+      button("Copy as Python", python, { title: "A program that fits this machine" }),
+      button("Copy link", () => void offer(location.href, "Link", say), {
+        title: "A link to this page",
+      }),
+    );
   }
 
   /** Run a drawing; bad input is explained instead of drawn. */

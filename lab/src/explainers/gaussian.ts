@@ -107,7 +107,7 @@ export const gaussian: Explainer = {
       found = fit(machine({ kernel: rbf(state.gamma), C: state.C }), data);
       drawMachine(plane, "machine", found);
       plane.draw("points", ...pointNodes(plane, points, found.parts[0]));
-      stage.playground(found.spec, points);
+      stage.share(found.spec, points);
       ask();
     };
     const redraw = eachFrame(() => stage.attempt(refit));

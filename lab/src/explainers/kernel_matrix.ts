@@ -66,7 +66,7 @@ export const kernelMatrixExplainer: Explainer = {
         drawMap(map, K, cell);
         drawSpectrum(spectrum, eigen);
         report(stage, K, eigen, found, cell);
-        stage.playground(found.spec, points);
+        stage.share(found.spec, points);
         stage.save(state, DEFAULTS);
       }),
     );

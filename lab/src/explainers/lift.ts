@@ -71,7 +71,7 @@ export const lift: Explainer = {
         drawMachine(plane, "machine", found, (grid) => liftAll(grid, map));
         plane.draw("points", ...pointNodes(plane, points, found.parts[0]));
         report(stage, found, points, state.lift);
-        stage.playground(machine({ kernel: SQUARE, C: PRICE }), points);
+        stage.share(machine({ kernel: SQUARE, C: PRICE }), points);
         look();
       }),
     );

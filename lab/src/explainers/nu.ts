@@ -97,7 +97,7 @@ export const nu: Explainer = {
         else drawTube(picture, found, points);
         drawShares(curves, path, state.nu, shares(found));
         report(stage, found);
-        stage.playground(found.spec, points);
+        stage.share(found.spec, points);
         stage.save(state, DEFAULTS);
       }),
     );

@@ -63,7 +63,7 @@ export const tube: Explainer = {
         drawTube(curve, found, points);
         drawLoss(loss, found, epsilon);
         report(stage, found, state);
-        stage.playground(found.spec, points);
+        stage.share(found.spec, points);
         stage.save(state, DEFAULTS);
       }),
     );
