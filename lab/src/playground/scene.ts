@@ -6,6 +6,7 @@ import { newId, s } from "../ui/dom";
 import { type Interval, Plot } from "../ui/plot";
 import { kinds } from "./kkt";
 import { regionsOf } from "./regions";
+import { labelPlaces } from "./labels";
 import { slackPath, type Slope, slopeOf } from "./slack";
 import { isRegression, type State } from "./state";
 import type { Solved, Store } from "./store";
@@ -158,6 +159,7 @@ export class Scene {
   private drawSlacks(solved: Solved | null): void {
     const lines: SVGElement[] = [];
     const numbers: SVGElement[] = [];
+    const place = labelPlaces();
     for (const part of solved ? shownParts(solved) : []) {
       const outside = Array.from(part.slack, (_, i) => i).filter((i) => part.slack[i] > 1e-6);
       const slope = slopeOf(solved!.fit.spec.kernel, part, solved!.fit.data.x);
@@ -166,7 +168,9 @@ export class Scene {
         if (line) lines.push(line);
         if (outside.length > MOST_LABELS) continue;
         const { x, y } = solved!.state.points[part.rows[i]];
-        numbers.push(this.plot.text(x, y, shortNumber(part.slack[i], 2), "slack-number", 9, -7));
+        const text = shortNumber(part.slack[i], 2);
+        const free = place(this.plot.px(x), this.plot.py(y), text.length);
+        if (free) numbers.push(this.plot.text(x, y, text, "slack-number", ...free));
       }
     }
     this.plot.draw("slacks", ...lines);

@@ -105,6 +105,10 @@ export function stepThrough(
   if (points.length > MOST_POINTS)
     return new LabError(`The stepper takes at most ${MOST_POINTS} points.`);
   if (kernel.kind === "sigmoid") return new LabError("The stepper has no sigmoid kernel.");
+  if (kernel.kind === "poly" && (kernel.coef0 !== 1 || kernel.degree > 6))
+    return new LabError("The stepper’s polynomials have the constant 1 and a degree of at most 6.");
+  if (C < LEAST_C || C > MOST_C)
+    return new LabError(`The stepper takes C from ${LEAST_C} to ${MOST_C}.`);
   const state = readState(new URLSearchParams({ algorithm: "smo-first" }));
   return formatHash("step", writeState({ ...state, data: "own", points, kernel, C }));
 }
