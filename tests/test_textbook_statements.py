@@ -176,6 +176,8 @@ def test_epsilon_is_proportional_to_the_noise():
         ours = error(practice.epsilon_of_noise(found, 200))
         assert ours <= 1.5 * min(error(factor * sigma) for factor in (0.01, 0.3, 1, 2))
     assert practice.C_of_targets([-1.0, 1.0]) == 3.0
+    pairs = practice.noise_level([[0.0], [0.0], [1.0], [1.0]], [1.0, -1.0, 2.0, 0.0], k=2)
+    assert pairs == pytest.approx(np.sqrt(4**0.2 * 2 / (4**0.2 * 2 - 1)))
 
 
 def test_features_against_samples_is_the_doctors_rule():

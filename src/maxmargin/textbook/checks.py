@@ -4,10 +4,12 @@ Labels are -1 and +1, as in the lectures, except for several classes. Data are a
 for each point.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 Array = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -67,6 +69,15 @@ def labelled(X: ArrayLike, y: ArrayLike) -> tuple[Array, Labels, Labels]:
     if len(classes) < 2:
         raise ValueError(f"y has only one class ({_some(classes)}); at least two are needed.")
     return data, labels, classes
+
+
+def warn_stopped(what: str, violation: float, tol: float, remedy: str) -> None:
+    """Say that an algorithm stopped before it reached tol, and what to do."""
+    warnings.warn(
+        f"{what} with a violation of {violation:.2g}, above tol={tol:g}: {remedy}.",
+        ConvergenceWarning,
+        3,
+    )
 
 
 def _some(values: NDArray[Any]) -> str:

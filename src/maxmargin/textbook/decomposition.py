@@ -22,13 +22,10 @@ The rows of points that never enter B are never computed. The lecture: "In gener
 this run computed; the rows of the support vectors are needed by any algorithm.
 """
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.checks import Array, points, warn_stopped
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.smo import move_pair, violating_pair
@@ -124,12 +121,8 @@ def decomposition(
         a[B] = new
     kept.kernel_share = K.share
     if violation > tol:
-        warnings.warn(
-            f"decomposition stopped after {max_iter} working sets with a violation of "
-            f"{violation:.2g}, above tol={tol:g}: give a larger max_iter or size.",
-            ConvergenceWarning,
-            2,
-        )
+        what = f"decomposition stopped after {max_iter} working sets"
+        warn_stopped(what, violation, tol, "give a larger max_iter or size")
     return KernelModel(X, a * t, b, kernel), kept
 
 

@@ -31,7 +31,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.checks import Array, points, warn_stopped
 from maxmargin.textbook.models import LinearModel
 from maxmargin.textbook.soft_margin import check_C
 from maxmargin.textbook.trace import Step, Trace
@@ -107,6 +107,9 @@ def dual_coordinate_descent(
             kept.keep(Step(sweep, (), a.copy(), b, primal, float(a.sum()) - half, largest))
         if done:
             break
+    else:
+        what = f"dual_coordinate_descent stopped after {max_sweeps} sweeps"
+        warn_stopped(what, largest, tol, "give a larger max_sweeps, or scale the features")
     return LinearModel.of_weights(w, bias), kept
 
 

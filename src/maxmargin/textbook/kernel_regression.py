@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.checks import Array, matrix, targets
+from maxmargin.textbook.checks import Array, matrix, targets, warn_stopped
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.trace import Step, Trace
@@ -36,7 +36,7 @@ def kernel_regression(
     lam: float = 1.0,
     kernel: Function = linear,
     order: Literal["cyclic", "largest decrease"] = "cyclic",
-    tol: float = 1e-8,
+    tol: float = 1e-6,
     max_sweeps: int = 10_000,
     trace: int = 1,
 ) -> tuple[KernelModel, Trace]:
@@ -89,6 +89,10 @@ def kernel_regression(
         beta[i] += move
         r += move * K[i]
         r[i] += move * lam
+    if np.abs(r).max() > tol * np.abs(t).max():
+        what = f"kernel_regression stopped after {max_sweeps} sweeps"
+        share = float(np.abs(r).max() / np.abs(t).max())
+        warn_stopped(what, share, tol, "give a larger max_sweeps or lam")
     return KernelModel(X, beta, 0.0, kernel, regression=True), kept
 
 

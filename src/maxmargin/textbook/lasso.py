@@ -24,7 +24,7 @@ rule is the duality gap: e scaled to max_j |x_j'e| <= lambda is feasible for the
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.checks import Array, matrix, targets
+from maxmargin.textbook.checks import Array, matrix, targets, warn_stopped
 from maxmargin.textbook.models import LinearModel
 from maxmargin.textbook.trace import Step, Trace
 
@@ -79,6 +79,9 @@ def lasso(
             new = np.sign(pull) * max(0.0, abs(pull) - lam) / squares[j]
             e += (w[j] - new) * Z[:, j]
             w[j] = new
+    if primal - dual > tol * primal:
+        what, gap = f"lasso stopped after {max_sweeps} sweeps", (primal - dual) / primal
+        warn_stopped(what, gap, tol, "give a larger max_sweeps")
     return LinearModel(w, float(t.mean() - X.mean(axis=0) @ w), regression=True), kept
 
 

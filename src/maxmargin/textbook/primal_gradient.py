@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.checks import Array, points, warn_stopped
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.soft_margin import check_C
@@ -102,6 +102,9 @@ def primal_gradient(
             s, Ks = -r, -Kr
         step = _best_step(values, Ks, float(beta @ Ks), float(s @ Ks), t, C)
         beta, values, old = beta + step * s, values + step * Ks, (r, length**2)
+    if length > tol * first:
+        what = f"primal_gradient stopped after {max_iter} steps"
+        warn_stopped(what, length / first, tol, "give a larger max_iter, or a lower C")
     return KernelModel(X, beta, 0.0, kernel), kept
 
 

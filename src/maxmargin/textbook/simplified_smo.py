@@ -24,13 +24,10 @@ tol at the end. ``smo`` looks for the partner and always gets there. Slip: ``boy
 y_i (w.x_i + b) = +-1 for a support vector where 1 is meant.
 """
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.checks import Array, points, warn_stopped
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.pair import Pair, update_pair
@@ -108,7 +105,13 @@ def simplified_smo(
         kept.keep(soft_margin_step(updates, None, values, t, a, b, C))
     violation = kkt_violation(a, t * values, C)
     if violation > tol:
-        warnings.warn(_stopped(violation, tol, sweeps, max_sweeps), ConvergenceWarning, 2)
+        remedy = (
+            f"give more than max_sweeps={max_sweeps}"
+            if sweeps == max_sweeps
+            else "no partner that was drawn could move, give a larger max_passes"
+        )
+        what = f"simplified_smo stopped after {sweeps} sweeps"
+        warn_stopped(what, violation, tol, f"{remedy}, or use smo, which looks for a partner")
     return KernelModel(X, a * t, b, kernel), kept
 
 
@@ -121,16 +124,3 @@ def _progress(pair: Pair, a: Array, C: float, tol: float) -> bool:
         for new, old in ((pair.a_i, a[pair.i]), (pair.a_j, a[pair.j]))
     )
     return reached or abs(pair.eta * (pair.a_j - a[pair.j])) >= PROGRESS * tol
-
-
-def _stopped(violation: float, tol: float, sweeps: int, max_sweeps: int) -> str:
-    """What to do about the end."""
-    remedy = (
-        f"give more than max_sweeps={max_sweeps}"
-        if sweeps == max_sweeps
-        else "no partner that was drawn could move; give a larger max_passes"
-    )
-    return (
-        f"simplified_smo stopped after {sweeps} sweeps with a violation of {violation:.2g}, above "
-        f"tol={tol:g}: {remedy}, or use smo, which looks for the best partner."
-    )

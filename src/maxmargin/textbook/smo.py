@@ -35,7 +35,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.textbook.checks import Array, points
+from maxmargin.textbook.checks import Array, points, warn_stopped
 from maxmargin.textbook.kernels import Function, gram, linear
 from maxmargin.textbook.models import KernelModel
 from maxmargin.textbook.pair import Pair, snap, update_pair
@@ -114,6 +114,10 @@ def smo(
         raise ValueError(
             f"No hard margin after {max_iter} pairs: if no plane separates the classes, the dual "
             "has no bound. Give a finite C."
+        )
+    if violation > tol:
+        warn_stopped(
+            f"smo stopped after {max_iter} pairs", violation, tol, "give a larger max_iter"
         )
     return KernelModel(X, a * t, b, kernel), kept
 
