@@ -114,10 +114,10 @@ function bias(move: PairMove, b: number, C: number, slide: boolean): Line[] {
     `\\\\ &\\quad{} - ${signed(d_j)}\\cdot${signed(to_j)} = ${tex(value)}`;
   const free = (a: number) => 0 < a && a < C;
   const rule = free(a_i_new)
-    ? `b_1 = ${tex(b)} \\quad (0 < a_i^{\\text{new}} < C)`
+    ? `b_1 = ${tex(b)} \\\\ &\\quad (0 < a_i^{\\text{new}} < C)`
     : free(a_j_new)
-      ? `b_2 = ${tex(b)} \\quad (0 < a_j^{\\text{new}} < C)`
-      : `\\tfrac12(b_1 + b_2) = ${tex(b)} \\quad (\\text{both at bounds})`;
+      ? `b_2 = ${tex(b)} \\\\ &\\quad (0 < a_j^{\\text{new}} < C)`
+      : `\\tfrac12(b_1 + b_2) = ${tex(b)} \\\\ &\\quad (\\text{both at bounds})`;
   const middle = `\\tfrac12\\bigl(\\max_{I_{\\text{up}}} v + \\min_{I_{\\text{low}}} v\\bigr) = ${tex(b)}`;
   return [
     {

@@ -14,8 +14,9 @@ import { Plane } from "./pictures/plane";
 import type { Stage } from "./single";
 import { stepAt, type Clock, type Run } from "./state";
 
-/** Gaps below this are drawn at it: rounding is all that is left. */
-const FLOOR = 1e-9;
+/** Gaps below the first are drawn at it; below the second, rounding is all that is left. */
+const FLOOR = 1e-5;
+const ROUNDING = 1e-9;
 
 /** The clock's last tick. */
 export function raceLength(runs: readonly Run[], clock: Clock): number {
@@ -62,13 +63,14 @@ export function raceStage(runs: readonly Run[], clock: Clock, seek: (tick: numbe
 
 const ABOUT =
   "Each gap is that of the algorithm’s own problem: methods without b solve another one than SMO. " +
+  "Pegasos has no dual; its optimum stands in for it. " +
   "Kernel values: as many as the method computes if it stores none; an inner product w·x counts as one.";
 
 /** Who is ahead, in a sentence. */
 export function verdict(runs: readonly Run[], tick: number, clock: Clock): string {
   const at = runs.map(({ trace }) => stepAt(trace, tick, clock));
   const [A, B] = runs.map(({ key }, k) => `${"AB"[k]} (${ALGORITHMS[key].name})`);
-  const [first, second] = runs.map(({ trace }, k) => Math.max(gap(trace.steps[at[k]]), FLOOR));
+  const [first, second] = runs.map(({ trace }, k) => Math.max(gap(trace.steps[at[k]]), ROUNDING));
   const done = runs.flatMap(({ trace }, k) =>
     trace.ending === "converged" && at[k] === trace.steps.length - 1 ? [[A, B][k]] : [],
   );
@@ -118,7 +120,8 @@ class GapCurves {
       ...{ label: `The gap over ${unit}`, x: [0, 1], y: [0, 1], aspect: 1.5, xLabel: unit },
       ...{ yLabel: "log₁₀ of the gap", layers: ["curves", "points"] },
     });
-    this.figure.caption = "A is the full line, B the dashed one; the lower is ahead.";
+    this.figure.caption =
+      "A is the full line, B the dashed one; the lower is ahead. Gaps below $10^{-5}$ are drawn there.";
     if (seek) {
       const go = ({ x }: { x: number }) => seek(Math.round(x));
       this.figure.plot.onPointer({ down: go, move: go });
@@ -152,7 +155,7 @@ class GapCurves {
       "points",
       ...lines.flatMap(({ xs, ys }, k) => [
         plot.ring(xs[at[k]], ys[at[k]], `step-dot step-run-${k}`, 5),
-        plot.text(xs[at[k]], ys[at[k]], "AB"[k], "step-letter", 8, -8),
+        plot.text(xs[at[k]], ys[at[k]], "AB"[k], "step-letter", 8, k ? 18 : -8),
       ]),
     );
     const said = lines.map(({ ys }, k) => `${"AB"[k]} ${num(10 ** ys[at[k]])}`).join(", ");

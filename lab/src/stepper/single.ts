@@ -12,6 +12,7 @@ import { Hinge } from "./pictures/hinge";
 import { Parabola } from "./pictures/parabola";
 import type { Picture } from "./pictures/picture";
 import { Plane } from "./pictures/plane";
+import { RECIPES } from "./recipes";
 import type { Run } from "./state";
 
 /** What stands below the player. */
@@ -29,10 +30,11 @@ export function singleStage(run: Run, seek: (step: number) => void): Stage {
     "aria-label": "Formulas",
   });
   const name = ALGORITHMS[run.key].name;
+  const title = h("h2", {});
   const panel = h(
     "section",
     { class: "panel step-formulas", "aria-label": "The formulas of the step" },
-    h("h2", {}, `${name}: the step in numbers`),
+    title,
     work,
   );
   const [first, ...rest] = pictures(run, seek);
@@ -50,6 +52,7 @@ export function singleStage(run: Run, seek: (step: number) => void): Stage {
     element,
     draw: (at) => {
       all.forEach((picture) => picture.draw(run, at));
+      title.textContent = at === 0 ? name : `${name}: the step in numbers`;
       work.replaceChildren(...lines(run, at));
     },
     close: () => all.forEach((picture) => picture.close()),
@@ -68,18 +71,24 @@ function pictures({ key, settings }: Run, seek: (step: number) => void): Picture
   return [new Plane(), new Box(), new Parabola(), curves, new Bars()];
 }
 
+/** The formulas of the step; before the first one, the algorithm itself. */
 function lines(run: Run, at: number): HTMLElement[] {
-  const step = run.trace.steps[at];
-  const found = formulas(step, run.problem.C, run.key === "simplified");
-  if (!found.length) {
-    const text =
-      at === 0
-        ? "Go forward: each step appears here as the slide’s formulas, with its numbers."
-        : "This last look moved nothing. Go back to see the steps.";
-    return [h("p", { class: "step-about" }, text)];
-  }
+  if (at === 0) return recipe(run);
+  const found = formulas(run.trace.steps[at], run.problem.C, run.key === "simplified");
+  if (!found.length)
+    return [
+      h("p", { class: "step-about" }, "This last look moved nothing. Go back to see the steps."),
+    ];
   return found.flatMap(({ title, tex }) => [
     ...(title ? [h("h3", {}, ...prose(title))] : []),
     formula(tex, true),
   ]);
+}
+
+function recipe({ key }: Run): HTMLElement[] {
+  const written = RECIPES[key].map(([indent, text]) =>
+    h("p", { class: `step-recipe indent-${indent}` }, ...prose(text)),
+  );
+  const hint = "Go forward: each step appears here with its numbers filled in.";
+  return [...written, h("p", { class: "step-about" }, hint)];
 }

@@ -67,7 +67,7 @@ class Page {
       h("h1", { class: "visually-hidden" }, "Stepper"),
       h(
         "details",
-        { class: "step-settings", open: innerWidth > 720 },
+        { class: "step-settings", open: innerWidth > 900 },
         h("summary", {}, "Algorithm, data, kernel"),
         this.controls.element,
         share,

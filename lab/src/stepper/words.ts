@@ -21,17 +21,22 @@ const named = (t: number) => (t > 0 ? "+1" : "−1");
 export function words(key: AlgorithmKey, trace: Trace, at: number, problem: Problem): string[] {
   const step = trace.steps[at];
   const last = at === trace.steps.length - 1;
-  const sentences = at === 0 ? [start(key)] : [...passed(step.passed), ...why(key, step, problem)];
+  const sentences =
+    at === 0 ? [start(key, step)] : [...passed(step.passed), ...why(key, step, problem)];
   if (at > 0 && step.move) sentences.push(gain(trace, at));
   return last ? [...sentences, ...end(key, trace, step)] : sentences;
 }
 
-function start(key: AlgorithmKey): string {
+function start(key: AlgorithmKey, step: Step): string {
   if (key.startsWith("coordinate"))
-    return "The start. Go forward to see the first coordinate move.";
-  if (key === "pegasos") return "The start: w = 0, and every point is inside its margin.";
-  if (key === "kernel-pegasos") return "The start: all counts are 0, and so is y(x) everywhere.";
-  return "The start: all multipliers are 0, so that y(x) is the same everywhere.";
+    return `The start: L is ${num(step.primal)}, its minimum ${num(step.dual)}. Go forward to see the first coordinate move.`;
+  const what =
+    key === "pegasos" ? "w" : key === "kernel-pegasos" ? "every count" : "every multiplier";
+  const second = key.includes("pegasos") ? "the optimum" : "the dual";
+  return (
+    `The start: ${what} is 0, so that y(x) = ${num(step.b)} everywhere and every point has slack 1. ` +
+    `The primal is ${num(step.primal)}, ${second} ${num(step.dual)}; the steps bring the two together.`
+  );
 }
 
 function why(key: AlgorithmKey, { move }: Step, { C }: Problem): string[] {
@@ -63,9 +68,9 @@ function passed(points: readonly Passed[]): string[] {
   }
   const sentences = [];
   if (fine.length) {
-    const verb = fine.length > 1 ? "Points" : "Point";
-    const hold = fine.length > 1 ? "hold their conditions" : "holds its condition";
-    sentences.push(`${verb} ${list(fine)} ${hold}: the sweep goes past.`);
+    const [whose, them] = fine.length > 1 ? ["s of points", "them"] : [" of point", "it"];
+    const hold = fine.length > 1 ? "hold" : "holds";
+    sentences.push(`The condition${whose} ${list(fine)} ${hold}: the sweep goes past ${them}.`);
   }
   if (stuck.length) {
     const pairs = stuck.length > 1 ? `The pairs ${list(stuck)} were` : `The pair ${stuck[0]} was`;

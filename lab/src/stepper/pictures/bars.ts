@@ -11,7 +11,8 @@ import { Figure, type Picture } from "./picture";
 const MOST = 3;
 /** Fewer bars than this get room beside them, so that each is not too wide. */
 const FEWEST = 7;
-const MOST_NUMBERS = 30;
+/** Pixels for the number of a point. */
+const NUMBER = 24;
 /** Room for the numbers of the points, as a share of the height. */
 const FOOT = 0.12;
 
@@ -56,7 +57,7 @@ export class Bars implements Picture {
       across(0, "step-zero"),
       ...Array.from(now, (value, i) => this.bar(run, value, i, moved.includes(i))),
     );
-    const every = Math.ceil(now.length / MOST_NUMBERS);
+    const every = Math.ceil((now.length * NUMBER) / plot.width);
     const number = (_: number, i: number) =>
       (i + 1) % every === 0 && plot.text(i + 1, foot, no(i), "step-index", 0, -4);
     const ghost = (i: number) => plot.segment(i + 0.6, before[i], i + 1.4, before[i], "step-ghost");

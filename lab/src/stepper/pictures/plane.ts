@@ -38,6 +38,9 @@ export class Plane implements Picture {
   draw(run: Run, at: number): void {
     if (run !== this.run) this.frame(run);
     this.figure.show(() => this.paint(run, run.trace.steps[at]));
+    this.figure.caption = run.key.startsWith("coordinate")
+      ? "Full line: $y(\\mathbf x) = 0$; dashed: $\\pm1$. A ring: $w_i \\ne 0$."
+      : "Full line: $y(\\mathbf x) = 0$; dashed: $\\pm1$. A ring: $a_i > 0$; a dashed one: $a_i \\ge C$.";
   }
 
   close(): void {
@@ -64,8 +67,8 @@ export class Plane implements Picture {
     const flat = values.every((value) => value === values[0]);
     plot.draw(
       "fill",
-      plot.region(grid, values, 0, "region class-1"),
-      plot.region(grid, values.map((v) => -v), 0, "region class-0"), // prettier-ignore
+      !flat && plot.region(grid, values, 0, "region class-1"),
+      !flat && plot.region(grid, values.map((v) => -v), 0, "region class-0"), // prettier-ignore
       !flat && plot.contour(grid, values, 0, "boundary"),
       !flat && plot.contour(grid, values, 1, "margin"),
       !flat && plot.contour(grid, values, -1, "margin"),
