@@ -86,7 +86,7 @@ def test_the_index_names_each_explainer_and_its_lecture(open_lab):
     lectures = textbook.lectures.LECTURES.values()
     assert sources <= {re.sub('"(.*)"', r"“\1”", str(lecture)) for lecture in lectures}
     links.first.click()
-    assert page.locator("h1").inner_text() == "What C trades"
+    page.get_by_role("heading", name="What C trades").wait_for()
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (360, 740)], ids=["desktop", "phone"])
