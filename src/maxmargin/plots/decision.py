@@ -2,7 +2,7 @@
 
 The solid line is y(x) = 0, the dashed ones y(x) = +-1. Support vectors are ringed. In the plane of
 a linear model the slack xi_i of a point is drawn as the segment from it to its margin, of length
-xi_i / |w|.
+xi_i / |w|; both axes have the same scale, so that the segment is perpendicular to the margin.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from sklearn.utils import column_or_1d
 
 from maxmargin.core.arrays import Floats
 from maxmargin.plots.display import Display
+from maxmargin.plots.labels import beside, on_lines
 from maxmargin.plots.plane import Plane, decision_values, dense
 from maxmargin.plots.style import (
     CLASS_COLOURS,
@@ -27,7 +28,10 @@ from maxmargin.plots.style import (
 )
 
 UNEQUAL = 8.0
-"""Slacks are drawn if the ranges of the two features differ by less than this factor."""
+"""Axes have one scale, and slacks are drawn, if the ranges of the two features differ by less than
+this factor."""
+LINES = {-1.0: "$y = -1$", 0.0: "$y = 0$", 1.0: "$y = 1$"}
+"""Levels of the decision function that are drawn, and their names."""
 
 
 @dataclass(eq=False, repr=False)
@@ -52,6 +56,10 @@ class DecisionDisplay(Display):
     title : str
     rings : str
         Label of the ringed points.
+    slack_values : ndarray of shape (n_samples,) or None
+        Slacks to write beside their points.
+    equal : bool
+        Whether both axes have the same scale.
 
     See Also
     --------
@@ -78,6 +86,8 @@ class DecisionDisplay(Display):
     segments: Sequence[tuple[Floats, Floats]] = ()
     title: str = ""
     rings: str = "support vectors"
+    slack_values: Floats | None = None
+    equal: bool = False
 
     @classmethod
     def from_estimator(
@@ -89,6 +99,7 @@ class DecisionDisplay(Display):
         features: Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         slacks: bool = True,
+        slack_values: bool = False,
         resolution: int = 200,
         title: str = "",
         ax: Any = None,
@@ -107,6 +118,8 @@ class DecisionDisplay(Display):
             By default the columns of a data frame.
         slacks : bool, default=True
             Draw the slacks if the model is linear and has two features.
+        slack_values : bool, default=False
+            Write the slack of each point beside it, for a few points.
         resolution : int, default=200
         title : str, default=""
         ax : matplotlib axes, default=None
@@ -122,6 +135,7 @@ class DecisionDisplay(Display):
             features=features,
             feature_names=feature_names,
             slacks=slacks,
+            slack_values=slack_values,
             resolution=resolution,
             title=title,
         ).plot(ax)
@@ -136,6 +150,7 @@ class DecisionDisplay(Display):
         features: Sequence[int | str] | None = None,
         feature_names: Sequence[str] | None = None,
         slacks: bool = True,
+        slack_values: bool = False,
         resolution: int = 200,
         title: str = "",
     ) -> "DecisionDisplay":
@@ -148,6 +163,9 @@ class DecisionDisplay(Display):
                 "ClassesDisplay."
             )
         plane = Plane.of(X, features, feature_names)
+        normal = None if plane.note else _normal(estimator, X)
+        if normal is not None:
+            plane = plane.squared()
         a, _, grid = plane.grid(resolution)
         positive = labels == classes[1]
         t = np.where(positive, 1.0, -1.0)
@@ -156,20 +174,25 @@ class DecisionDisplay(Display):
         ringed, support = "support vectors", support_of(estimator, X)
         if support is None:
             ringed, support = "not beyond the margin", np.flatnonzero(t * at_points <= 1.0 + 1e-3)
-        segments = _slacks(estimator, X, t, at_points) if slacks and not plane.note else []
+        segments: list[tuple[Floats, Floats]] = []
+        if slacks and normal is not None:
+            segments = _slacks(normal, X, t, at_points)
         first, second = class_names(classes)
         shown, names = plane.project(X), (first, second)
-        return cls(plane, values, shown, positive, names, support, segments, title, ringed)
+        written = np.maximum(0.0, 1.0 - t * at_points) if slack_values else None
+        model = (plane, values, shown, positive, names, support, segments)
+        return cls(*model, title, ringed, written, normal is not None)
 
     def _draw(self, ax: Any) -> None:
         a, b, _ = self.plane.grid(self.values.shape[0])
         ax.contourf(a, b, self.values, levels=[-np.inf, 0, np.inf], colors=paler(CLASS_COLOURS[:2]))
+        lines = None
         if self.values.min() < 0 < self.values.max():
-            ax.contour(
+            lines = ax.contour(
                 a,
                 b,
                 self.values,
-                levels=[-1, 0, 1],
+                levels=list(LINES),
                 colors=INK,
                 linestyles=["--", "-", "--"],
                 linewidths=[1.0, 1.6, 1.0],
@@ -181,7 +204,15 @@ class DecisionDisplay(Display):
         if len(self.support):
             rings(ax, self.points[self.support], 75, self.rings)
         self.plane.label(ax)
+        if self.equal:
+            ax.set_aspect("equal")
         legend_outside(ax, "\n".join(filter(None, [self.title, self.plane.note])))
+        if lines is not None:
+            on_lines(ax, lines, LINES, self.points)
+        if self.slack_values is not None:
+            texts = [f"$\\xi$ = {s:.2f}" if s > 1e-3 else "$\\xi$ = 0" for s in self.slack_values]
+            drawn = [np.linspace(*segment, 12) for segment in self.segments]
+            beside(ax, self.points, texts, np.vstack([self.points, *drawn]), fontsize=7.5)
 
 
 def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
@@ -203,15 +234,19 @@ def support_of(estimator: Any, X: ArrayLike) -> NDArray[np.intp] | None:
     return np.asarray(support)
 
 
-def _slacks(estimator: Any, X: ArrayLike, t: Floats, values: Floats) -> list[tuple[Floats, Floats]]:
-    """Return segments along w from points with slack to their margin; none without w."""
+def _normal(estimator: Any, X: ArrayLike) -> Floats | None:
+    """Return w of a linear model with two features of similar ranges, otherwise None."""
     try:
         w = np.ravel(estimator.coef_ if hasattr(estimator, "coef_") else estimator.w).astype(float)
     except AttributeError:
-        return []
+        return None
+    wide, high = np.ptp(dense(X), axis=0)
+    # with very different ranges, axes of one scale would show a line instead of a plane
+    return w if 1 / UNEQUAL < wide / max(high, 1e-300) < UNEQUAL else None
+
+
+def _slacks(w: Floats, X: ArrayLike, t: Floats, values: Floats) -> list[tuple[Floats, Floats]]:
+    """Return segments along w from points with slack to their margin."""
     data = dense(X)
-    wide, high = np.ptp(data, axis=0)
-    if not 1 / UNEQUAL < wide / max(high, 1e-300) < UNEQUAL:
-        return []  # right angles would not look right
     short = np.flatnonzero(t * values < 1.0 - 1e-3)
     return [(data[i], data[i] + (t[i] - values[i]) / (w @ w) * w) for i in short]

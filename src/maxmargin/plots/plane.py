@@ -83,6 +83,14 @@ class Plane(NamedTuple):
         )
         return a, b, self.origin + a.reshape(-1, 1) * self.u + b.reshape(-1, 1) * self.v
 
+    def squared(self) -> "Plane":
+        """Return the plane with limits as wide as high: the shorter range is widened."""
+        middles = np.mean(self.limits[:2]), np.mean(self.limits[2:])
+        half = 0.5 * max(np.ptp(self.limits[:2]), np.ptp(self.limits[2:]))
+        left, bottom = (float(middle - half) for middle in middles)
+        right, top = (float(middle + half) for middle in middles)
+        return self._replace(limits=(left, right, bottom, top))
+
     def label(self, ax: Any) -> None:
         """Set the names and limits of the axes."""
         ax.set(

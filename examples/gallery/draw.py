@@ -1,0 +1,48 @@
+"""Parts that several figures share."""
+
+import numpy as np
+
+from maxmargin.plots.style import CLASS_COLOURS, dots
+
+
+def points_of(ax, X, y, size=30):
+    """The data alone, each class in its colour and with its marker, on axes of one scale."""
+    for k, label in enumerate(np.unique(y)):
+        dots(ax, X[y == label], k, size, f"$y = {label:+d}$" if len(np.unique(y)) == 2 else "")
+    ax.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
+
+
+def line(ax, w, b, **style):
+    """The line w'x + b = 0 across the axes, whose limits stay as they are."""
+    w = np.asarray(w, float)
+    foot, along = -b * w / (w @ w), np.array([-w[1], w[0]]) / np.linalg.norm(w)
+    limits = ax.axis()
+    far = 4 * np.abs(limits).max()
+    ax.plot(*np.transpose([foot - far * along, foot + far * along]), **style)
+    ax.axis(limits)
+
+
+def arrow(ax, start, end, colour, text="", **style):
+    """An arrow with a text at its head."""
+    ax.annotate(
+        "",
+        end,
+        start,
+        arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.8, "shrinkA": 0, **style},
+    )
+    if text:
+        ax.annotate(text, end, (5, 5), textcoords="offset points", color=colour, fontsize=12)
+
+
+def square(ax, limit):
+    """Axes from -limit to limit, of one scale."""
+    ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
+
+
+def turned(w, angle):
+    """A vector of the plane turned by an angle."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s], [s, c]]) @ w
+
+
+GREEN, PINK, AMBER = CLASS_COLOURS[2:5]
