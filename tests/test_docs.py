@@ -187,16 +187,15 @@ def test_the_gallery_draws_with_the_lines_it_shows(gallery):
     import matplotlib.pyplot as plt
 
     homes = {
-        name: module
-        for module in gallery.lectures()
-        for name, value in vars(module).items()
-        if inspect.isfunction(value)
+        (key, draw.__name__): inspect.getmodule(draw)
+        for key in gallery.MODULES
+        for draw in gallery.figures(key)
     }
     shown = snippets(GALLERY)
-    assert len(shown) > 30
-    for snippet in shown:
-        name = re.match(r"def (\w+)\(\)", snippet.code)[1]
-        names = dict(vars(homes[name]))
+    assert len(shown) == len(homes) > 60
+    for snippet, (_, name) in zip(shown, homes, strict=True):
+        assert snippet.code.startswith(f"def {name}():")
+        names = dict(vars(homes[_, name]))
         exec(snippet.code, names)
         assert isinstance(names[name](), matplotlib.figure.Figure), name
         plt.close("all")

@@ -85,4 +85,5 @@ def test_gallery(run, tmp_path):
         "inner_product",
     ]
     assert len(run("gallery/build", *names).split()) == len(names)
-    assert len(list((tmp_path / "docs" / "gallery").glob("*.png"))) == len(names)
+    for ending in ("png", "svg"):
+        assert len(list((tmp_path / "docs" / "gallery").glob(f"*.{ending}"))) == len(names)

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
+
+from maxmargin.textbook import lectures
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.py"))
@@ -32,13 +35,27 @@ def test_notebooks_are_eight_and_in_percent_format():
 
 
 def test_gallery_page_shows_every_figure():
-    page = (ROOT / "docs" / "gallery" / "README.md").read_text()
-    shown = set(re.findall(r"\]\((\S+\.png)\)", page))
+    folder = ROOT / "docs" / "gallery"
+    shown = re.findall(r"\]\((\S+)\.png\)", (folder / "README.md").read_text())
     drawn = {
-        f"{path.stem[-3:]}-{name.replace('_', '-')}.png"
-        for path in (ROOT / "examples" / "gallery").glob("lecture_*.py")
-        for name in re.findall(r"^def ([a-z]\w*)\(\)", path.read_text(), re.M)
+        f"{key}-{name.replace('_', '-')}"
+        for key in lectures.LECTURES
+        for path in (ROOT / "examples" / "gallery").glob(f"{key}*.py")
+        for name in re.findall(r"^def ([a-z]\w*)\(\)", path.read_text(), re.MULTILINE)
     }
-    assert shown == drawn
-    for name in shown:
-        assert (ROOT / "docs" / "gallery" / name).stat().st_size > 5000
+    assert set(shown) == drawn
+    assert len(shown) == len(drawn)
+    assert {path.stem for path in folder.glob("*.png")} == drawn, "a picture that nothing draws"
+    assert {path.stem for path in folder.glob("*.svg")} == drawn
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "gallery").glob("*.png")), ids=str)
+def test_pictures_are_of_print_quality_and_small(path):
+    with Image.open(path) as image:
+        assert image.width >= 450, "three inches at 150 dots"
+        assert round(image.info["dpi"][0]) == 150
+    assert 5_000 < path.stat().st_size < 150_000
+    svg = path.with_suffix(".svg").read_text()
+    assert "</svg>" in svg
+    assert len(svg) < 400_000
+    assert "<dc:date>" not in svg, "a date would make each build another file"

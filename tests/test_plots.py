@@ -761,3 +761,60 @@ def test_bands_of_shares():
     assert binom.cdf(3, 20, high[1]) == pytest.approx(0.025)
     assert binom.cdf(0, 20, high[0]) == pytest.approx(0.025)
     assert binom.sf(19, 20, low[2]) == pytest.approx(0.025)
+
+
+# ---- texts in the picture, angles ----------------------------------------------------------------
+
+
+def test_what_is_perpendicular_looks_perpendicular():
+    """Slacks meet their margin at a right angle on the screen."""
+    shown = decision()
+    shown.figure_.canvas.draw()
+    w = SVC(kernel="linear").fit(*clouds()).coef_[0]
+    to_screen = shown.ax_.transData.transform
+    margin = to_screen([0.0, 0.0]) - to_screen([-w[1], w[0]])
+    assert shown.segments
+    for start, end in shown.segments:
+        across = to_screen(end) - to_screen(start)
+        assert abs(across @ margin) < 1e-6 * np.linalg.norm(across) * np.linalg.norm(margin)
+
+
+def test_slacks_are_written_beside_their_points():
+    X, y = clouds(20)
+    model = SVC(kernel="linear").fit(X, y)
+    shown = DecisionDisplay.from_estimator(model, X, y, slack_values=True)
+    slacks = np.maximum(0, 1 - y * model.decision_function(X))
+    shown.figure_.canvas.draw()
+    written = {tuple(t.xy): t.get_text() for t in shown.ax_.texts if hasattr(t, "xy")}
+    for point, slack in zip(X, slacks, strict=True):
+        name = f"$\\xi$ = {slack:.2f}" if slack > 1e-3 else "$\\xi$ = 0"
+        assert written[tuple(point)] == name
+    boxes = [t.get_window_extent() for t in shown.ax_.texts if hasattr(t, "xy")]
+    over = sum(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
+    assert over == 0, "texts cover each other"
+
+
+def test_lines_are_named_away_from_points_or_not_at_all():
+    shown = decision()
+    shown.figure_.canvas.draw()
+    names = {text.get_text(): text for text in shown.ax_.texts}
+    assert set(names) == {"$y = -1$", "$y = 0$", "$y = 1$"}
+    value = SVC(kernel="linear").fit(*clouds()).decision_function
+    for name, text in names.items():
+        at = np.array([text.get_position()])
+        assert value(at)[0] == pytest.approx(float(name[5:-1]), abs=0.05)
+        apart = np.linalg.norm(
+            shown.ax_.transData.transform(shown.points) - text.get_window_extent().p0, axis=1
+        )
+        assert apart.min() > 5
+    X, y = clouds()
+    narrow = DecisionDisplay.from_estimator(textbook.LinearModel(np.array([9.0, 9.0])), X, y)
+    assert len(narrow.ax_.texts) <= 3
+
+
+def test_labels_of_classes_are_as_people_write_them():
+    X, y = clouds()
+    assert DecisionDisplay.computed(SVC().fit(X, y * 1.0), X, y * 1.0).names == (
+        "class -1",
+        "class 1",
+    )

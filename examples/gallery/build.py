@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 from PIL import Image
 
 from maxmargin.plots.style import rc
+from maxmargin.textbook.lectures import LECTURES
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent.parent / "docs" / "gallery"
@@ -34,13 +35,6 @@ MODULES = {
     "fan": ("fan_margin", "fan_kernels"),
 }
 """The lectures in their order, and the modules of their figures."""
-TITLES = {
-    "straka": "Milan Straka: Soft-margin SVM, SMO (2022)",
-    "theory": "Support Vector Machines (SVM): Theory and Algorithms",
-    "boyd_graber": "Jordan Boyd-Graber: Optimizing Support Vector Machines",
-    "revisited": "Soft Margin Revisited (2024)",
-    "fan": "Jicong Fan: DDA3020 Machine Learning, Lecture 07: Support Vector Machine (2025)",
-}
 HEAD = """# The figures of the lectures
 
 Figures of the five lectures, drawn by code: `make gallery` draws them all again, as PNG and as SVG
@@ -48,8 +42,8 @@ for print. The code shown is the whole function. It lives in `examples/gallery/`
 makes the points. The algorithms come from `maxmargin.textbook`, the plots from `maxmargin.plots`.
 
 Some lectures show figures of Bishop, *Pattern Recognition and Machine Learning* (2006). A figure
-"after figure 7.3" shows the same on data made here. [The pages of the lectures](../lectures/README.md)
-show the figures in the order of the slides.
+"after figure 7.3" shows the same on data made here.
+[The pages of the lectures](../lectures/README.md) show the figures in the order of the slides.
 """
 
 
@@ -107,11 +101,11 @@ FILMS = """# Films
 def page():
     """The text of the page."""
     parts = [HEAD]
-    for key, name in TITLES.items():
+    for key, lecture in LECTURES.items():
         titles = [inspect.getdoc(f).splitlines()[0] for f in figures(key)]
-        parts.append(f"{name}\n\n" + "".join(f"* [{t}](#{_anchor(t)})\n" for t in titles))
-    for key, name in TITLES.items():
-        parts.append(f"# {name}\n")
+        parts.append(f"{lecture}\n\n" + "".join(f"* [{t}](#{_anchor(t)})\n" for t in titles))
+    for key, lecture in LECTURES.items():
+        parts.append(f"# {lecture}\n")
         parts += [section(key, draw) for draw in figures(key)]
     return "\n".join([*parts, FILMS])
 
@@ -140,7 +134,7 @@ def save(drawing, name):
         drawing.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     with Image.open(png) as image:
         small = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-        small.save(TARGET / f"{name}.png", optimize=True)
+        small.save(TARGET / f"{name}.png", optimize=True, dpi=(DPI, DPI))
     text = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg.getvalue().decode())
     text = "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
     (TARGET / f"{name}.svg").write_text(text + "\n")

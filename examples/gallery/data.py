@@ -30,6 +30,13 @@ def rings(noise=0.1, n=120, seed=0):
     return X, 2 * y - 1
 
 
+def xor(n=80, seed=0, spread=0.3):
+    """Four clouds at the corners of a square; opposite corners are of one class."""
+    corners = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])[np.arange(n) % 4]
+    noise = np.random.default_rng(seed).normal(size=(n, 2))
+    return corners + spread * noise, np.sign(corners.prod(axis=1)).astype(int)
+
+
 def three_clouds(seed=1, n=90, spread=0.6):
     """Three clouds at the corners of a triangle."""
     random = np.random.default_rng(seed)

@@ -1,13 +1,12 @@
-"""The soft margin, revisited."""
+"""Soft Margin Revisited."""
 
 import numpy as np
 
 from data import overlapping
 from maxmargin import SVC, textbook
 from maxmargin.plots import DecisionDisplay, EffectDisplay, LossDisplay
-from maxmargin.plots.style import INK, figure
-
-
+from maxmargin.plots.labels import beside
+from maxmargin.plots.style import CLASS_COLOURS, INK, figure
 
 
 def six_points():
@@ -18,24 +17,18 @@ def six_points():
     Points 1 and 5 are outside the margin ($\\xi = 0$), 4 is inside but on the right side ($0 < \\xi
     < 1$), 2, 3 and 6 are on the wrong side ($\\xi > 1$).
     """
-    X = np.array(
-        [[1.3, 1.7], [2.2, 0.3], [1.4, -0.6], [0.1, 1.1], [-1.7, -1.8], [-1.1, 0.2], [-0.6, -1.6]]
-    )
-    y = np.array([1, -1, -1, 1, -1, 1, -1])
+    X = np.array([[1.4, 2.2], [2.7, -0.7], [0.9, -0.4], [0.1, 1.0], [-1.8, -1.9], [-2.1, 1.6]])
+    y = np.array([1, -1, -1, 1, -1, 1])
     model = textbook.LinearModel(np.array([0.6, 0.6]), 0.0)
     shown = DecisionDisplay.computed(model, X, y)
     shown.support = shown.support[:0]  # this plane was not trained
     shown.plot()
-    for i, (point, slack) in enumerate(
-        zip(X[:6], textbook.slacks(model, X, y), strict=False), start=1
-    ):
-        shown.ax_.annotate(
-            f"$x^{{({i})}}$, $\\xi$ = {slack:.2f}",
-            point,
-            xytext=(7, -11),
-            textcoords="offset points",
-            fontsize=8,
-        )
+    names = [
+        f"$x^{{({i})}}$\n$\\xi_{i}$ = {slack:.2f}"
+        for i, slack in enumerate(textbook.slacks(model, X, y), start=1)
+    ]
+    drawn = [np.linspace(*segment, 12) for segment in shown.segments]
+    beside(shown.ax_, X, names, np.vstack(drawn), fontsize=8.5)
     return shown.figure_
 
 
@@ -43,6 +36,8 @@ def small_and_large_C():
     """Two goals, weighed by C
 
     $$\\min\\ \\tfrac12 |w|^2 + C \\sum_i \\xi_i$$
+
+    Left C is small: a wide margin, many errors. Right C is large: a narrow margin, fewer errors.
     """
     X, y = overlapping()
     return EffectDisplay.from_estimator(SVC(kernel="linear"), X, y, values=(0.02, 100)).figure_
@@ -60,10 +55,11 @@ def hinge_and_squared_hinge():
         "hinge": lambda m: np.maximum(0, 1 - m),
         "squared hinge": lambda m: np.maximum(0, 1 - m) ** 2,
     }
-    LossDisplay(hinges, "prediction $\\hat y$ of a positive sample").plot(panels[0])
-    LossDisplay(
-        {"quadratic": lambda m: (m - 1) ** 2}, "prediction $\\hat y$ of a positive sample"
-    ).plot(panels[1])
+    over = "prediction $\\hat{y}$ of a positive sample"
+    LossDisplay(hinges, over).plot(panels[0])
+    LossDisplay({"quadratic": lambda m: (m - 1) ** 2}, over).plot(panels[1])
+    for ax in panels:
+        ax.axvline(1, color=INK, linewidth=0.6, linestyle=":")
     return drawing
 
 
@@ -72,40 +68,48 @@ def decision_function():
 
     $$b = -\\tfrac12\\left(\\max w\\cdot x_{SV}^{(+)} + \\min w\\cdot x_{SV}^{(-)}\\right)$$
 
-    The positive support vector with the largest $w\\cdot x$ lies on its margin, and so does the
-    negative one with the smallest.
+    Among the support vectors, the positive one with the largest $w\\cdot x$ and the negative one
+    with the smallest lie on their margins.
     """
-    X, y = overlapping(gap=1.3)
+    X, y = textbook.data.twenty_points()
     model, _ = textbook.soft_margin_qp(X, y, C=1.0)
     shown = DecisionDisplay.from_estimator(model, X, y, slacks=False)
     projections = X @ model.w
+    ends = []
     for sign, pick in ((1, np.argmax), (-1, np.argmin)):
         of_class = model.support[y[model.support] == sign]
-        i = of_class[pick(projections[of_class])]
-        shown.ax_.annotate(
-            "on the margin",
-            X[i],
-            xytext=(22 * sign, -28),
-            textcoords="offset points",
-            arrowprops={"arrowstyle": "->", "color": INK},
-            fontsize=8,
-        )
+        ends.append(of_class[pick(projections[of_class])])
+    values = [projections[i] for i in ends]
+    names = [f"max $w \\cdot x$ = {values[0]:.2f}", f"min $w \\cdot x$ = {values[1]:.2f}"]
+    shown.ax_.scatter(*X[ends].T, s=170, facecolors="none", edgecolors=CLASS_COLOURS[2], lw=2)
+    beside(shown.ax_, X[ends], names, X, fontsize=9, color=INK)
+    shown.ax_.set_title(f"$b$ = {-sum(values) / 2:.2f}", pad=40)
     return shown.figure_
 
 
 def effect_of_C():
-    """Changes of the decision boundary with C
+    """Changes of the decision boundary with C: the lecture's points and its sums of slacks
 
-    As C grows from 1 to 50 the margin and $\\sum\\xi$ both fall.
+    $$C = 50:\\ \\sum\\xi = 6.37\\quad C = 5:\\ \\sum\\xi = 7.07\\quad C = 1:\\ \\sum\\xi = 10.58$$
+
+    The twenty points of the lecture's program, and the three numbers that it prints. As C gets
+    smaller, the margin and $\\sum\\xi$ get larger.
     """
-    X, y = overlapping()
-    return EffectDisplay.from_estimator(SVC(kernel="linear"), X, y, values=(1, 5, 50)).figure_
+    X, y = textbook.data.twenty_points()
+    effect = EffectDisplay.computed(SVC(kernel="linear", tol=1e-6), X, y, values=(50, 5, 1))
+    for panel, C, total in zip(effect.panels, effect.values, effect.slack, strict=True):
+        panel.title = f"$C$ = {C}:  $\\sum\\xi$ = {total:.2f}"
+    return effect.plot().figure_
 
 
 def margin_and_slack_over_C():
     """The same over all C"""
-    X, y = overlapping()
-    effect = EffectDisplay.computed(
-        SVC(kernel="linear"), X, y, values=tuple(np.geomspace(0.01, 100, 25))
-    )
-    return effect.plot_curves().figure
+    X, y = textbook.data.twenty_points()
+    grid = tuple(np.geomspace(0.1, 1000, 33))
+    effect = EffectDisplay.computed(SVC(kernel="linear", tol=1e-6), X, y, values=grid)
+    ax = effect.plot_curves()
+    slacks = ax.figure.axes[1]
+    for C, total in textbook.data.SUMS_OF_SLACKS.items():
+        slacks.plot(C, total, "o", color=INK, markersize=4, zorder=5)
+        slacks.annotate(f"{total}", (C, total), (4, 6), textcoords="offset points")
+    return ax.figure

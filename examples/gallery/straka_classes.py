@@ -3,10 +3,10 @@
 from functools import partial
 
 import numpy as np
+from draw import line
 from sklearn.neighbors import KNeighborsClassifier
 
 from data import sine, three_clouds, uneven_clouds
-from draw import line
 from maxmargin import SVC, SVR, NuSVR, textbook
 from maxmargin.plots import ClassesDisplay, IntervalDisplay, LossDisplay, TubeDisplay
 from maxmargin.plots.labels import beside
@@ -37,7 +37,7 @@ def nearest_neighbours():
         legend_outside(ax)
     across, up = np.linspace(*limits[:2], 7), np.linspace(*limits[2:], 7)
     for i, j in np.ndindex(6, 6):
-        inside = (X >= (across[i], up[j])) & (X < (across[i + 1], up[j + 1]))
+        inside = ((across[i], up[j]) <= X) & ((across[i + 1], up[j + 1]) > X)
         counts = np.bincount(y[inside.all(axis=1)], minlength=3)
         if counts.max() > np.sort(counts)[-2]:
             area = across[i : i + 2], [up[j]] * 2, [up[j + 1]] * 2

@@ -1,9 +1,9 @@
 """Straka: coordinate descent, SMO, primal and dual."""
 
 import numpy as np
+from draw import GREEN, PINK, arrow
 
 from data import crescents
-from draw import GREEN, PINK, arrow
 from maxmargin import textbook
 from maxmargin.plots import ConvergenceDisplay
 from maxmargin.plots.style import CLASS_COLOURS, INK, figure
@@ -48,7 +48,9 @@ def clipping():
     }
     for ax, equal in zip(panels, steps, strict=True):
         ax.plot([0, 1, 1, 0, 0], [0, 0, 1, 1, 0], color=INK, linewidth=1)
-        for (ai, aj, aim), colour in zip(steps[equal], (CLASS_COLOURS[0], GREEN, PINK), strict=True):
+        for (ai, aj, aim), colour in zip(
+            steps[equal], (CLASS_COLOURS[0], GREEN, PINK), strict=True
+        ):
             slope, total = (-1, ai + aj - 1) if equal else (1, aj - ai)
             low, high = max(0, total), min(1, 1 + total)
             end = np.clip(aim, low, high)

@@ -60,22 +60,22 @@ def error_over_C():
     """Training and test error over C
 
     Too small a C underfits, too large a C overfits: the training error falls on, the test error
-    rises again. Here an RBF machine with $\\gamma = 10$.
+    rises again. Here an RBF machine with $\\gamma = 10$; two thirds of the points are of one class.
     """
-    X, y = crescents(noise=0.35, n=200)
-    far, labels = crescents(noise=0.35, n=4000, seed=1)
+    X, y = _uneven(crescents(noise=0.35, n=240))
+    far, labels = _uneven(crescents(noise=0.35, n=4800, seed=1))
     grid = np.geomspace(1e-2, 1e4, 37)
     models = [SVC(C=C, gamma=10.0).fit(X, y) for C in grid]
     drawing, ax = figure()
     train = np.array([1 - model.score(X, y) for model in models])
     test = np.array([1 - model.score(far, labels) for model in models])
-    ax.plot(grid, train, color=CLASS_COLOURS[0], label="training error, 200 points")
-    ax.plot(grid, test, "--", color=CLASS_COLOURS[1], label="test error, 4000 points")
+    ax.plot(grid, train, color=CLASS_COLOURS[0], label=f"training error, {len(y)} points")
+    ax.plot(grid, test, "--", color=CLASS_COLOURS[1], label=f"test error, {len(labels)} points")
     least = np.argmin(test)
     ax.plot(grid[least], test[least], "o", color=CLASS_COLOURS[1])
     ax.annotate("least", (grid[least], test[least]), (0, -13), textcoords="offset points")
-    ax.text(0.02, 0.05, "underfits", transform=ax.transAxes, color=PALE)
-    ax.text(0.98, 0.05, "overfits", transform=ax.transAxes, color=PALE, ha="right")
+    ax.text(0.02, 0.45, "underfits", transform=ax.transAxes)
+    ax.text(0.98, 0.2, "overfits", transform=ax.transAxes, ha="right")
     ax.set(xscale="log", xlabel="$C$", ylabel="share of errors", ylim=(-0.03, 0.5))
     ax.legend()
     return drawing
@@ -99,19 +99,17 @@ def shares_over_nu():
     $$\\frac{|\\{i : \\xi_i > 0\\}|}{n} \\ \\le\\ \\nu\\ \\le\\ \\frac{|\\{i : \\alpha_i >
     0\\}|}{n}$$
 
-    Beyond $\\frac2n \\min(n_+, n_-)$, here 0.8, there is no feasible point.
+    Beyond $\\frac2n \\min(n_+, n_-)$, here 2/3, there is no feasible point.
     """
-    X, y = crescents(noise=0.35, n=200)
-    some = np.r_[np.flatnonzero(y > 0), np.flatnonzero(y < 0)[:67]]
-    X, y = X[some], y[some]
-    grid = np.linspace(0.02, 0.8, 40)
+    X, y = _uneven(crescents(noise=0.35, n=200))
+    grid = np.linspace(0.1, 0.66, 29)
     most = 2 * min(np.sum(y > 0), np.sum(y < 0)) / len(y)
     support, errors = [], []
     for nu in grid:
-        model = NuSVC(nu=nu, gamma=1.0, tol=1e-6).fit(X, y)
+        model = NuSVC(nu=nu, gamma=1.0).fit(X, y)
         support.append(len(model.support_) / len(y))
         # decision values are scaled so that the margin is at 1
-        errors.append(np.mean(y * model.decision_function(X) < 1 - 1e-4))
+        errors.append(np.mean(y * model.decision_function(X) < 1 - 1e-2))
     drawing, ax = figure()
     ax.plot(grid, support, "^-", color=CLASS_COLOURS[0], markersize=3, label="support vectors")
     ax.plot(grid, grid, color=INK, linewidth=0.9, label="$\\nu$")
@@ -177,6 +175,13 @@ def epsilon_and_noise():
     right.set(xlabel="noise $\\sigma$", ylabel="$\\varepsilon$")
     right.legend()
     return drawing
+
+
+def _uneven(data):
+    """Half of the first class and all of the second."""
+    X, y = data
+    some = (y > 0) | (np.cumsum(y < 0) % 2 == 0)
+    return X[some], y[some]
 
 
 def _error(seed, sigma, epsilon, new):

@@ -1,9 +1,9 @@
 """Theory and Algorithms: the margin, kernels, one class, regression."""
 
 import numpy as np
+from draw import points_of
 
 from data import crescents, overlapping, rings, separable, sine
-from draw import points_of
 from maxmargin import SVC, LinearSVR, OneClassSVM, textbook
 from maxmargin.plots import DecisionDisplay, KernelMatrixDisplay, OutlierDisplay, TubeDisplay
 from maxmargin.plots.style import CLASS_COLOURS, INK, MARKERS, PALE, figure
@@ -24,7 +24,7 @@ def border_and_margin():
     ax, unit = shown.ax_, model.w / length
     foot = -model.b * unit / length
     ax.annotate("", foot, (0, 0), arrowprops={"arrowstyle": "<->", "color": INK})
-    ax.annotate("$|b|/|w|$", foot / 2, (4, -10), textcoords="offset points")
+    ax.annotate("$|b|/|w|$", foot / 2, (-2, 7), textcoords="offset points", ha="right")
     ax.plot(0, 0, "+", color=INK, markersize=10)
     along = np.array([-unit[1], unit[0]])
     for sign, name in ((1, "$d_+$"), (-1, "$d_-$")):
@@ -50,19 +50,19 @@ def weak_duality():
     Q = np.outer(y, y) * (X @ X.T)
     drawing, ax = figure()
     for share in np.linspace(0.0, 1.0, 60):
-        w = exact.coef_[0] + share * random.normal(size=2)
-        b = exact.intercept_[0] + share * random.normal()
+        w = exact.coef_[0] + 0.4 * share * random.normal(size=2)
+        b = exact.intercept_[0] + 0.4 * share * random.normal()
         primal = 0.5 * w @ w + np.maximum(0, 1 - y * (X @ w + b)).sum()
         other = random.uniform(size=len(y))
         for sign in (-1, 1):  # both classes have the same total
-            other[y == sign] *= 5 / other[y == sign].sum()
+            other[y == sign] *= alpha.sum() / 2 / other[y == sign].sum()
         a = (1 - share) * alpha + share * other
         ax.plot(share, primal, "o", color=CLASS_COLOURS[1], markersize=3.5)
         ax.plot(share, a.sum() - 0.5 * a @ Q @ a, "s", color=CLASS_COLOURS[0], markersize=3.5)
     ax.axhline(exact.certificate_.primal, color=INK, linewidth=0.8, label="optimum")
     ax.plot([], [], "o", color=CLASS_COLOURS[1], label="$f(w)$, primal")
     ax.plot([], [], "s", color=CLASS_COLOURS[0], label="$\\Theta(\\alpha)$, dual")
-    ax.set(xlabel="distance from the solution", ylabel="objective", ylim=(-45, 75))
+    ax.set(xlabel="distance from the solution", ylabel="objective", ylim=(-6, 10))
     ax.legend(loc="upper left")
     return drawing
 
@@ -76,9 +76,9 @@ def lift_of_the_kernel_trick():
     Left the points, right their images, where a plane separates them.
     """
     X, y = rings(n=100)
-    drawing = figure(1, 1, size=(9.2, 4.2))[0]
-    drawing.clear()
-    flat, space = drawing.add_subplot(1, 2, 1), drawing.add_subplot(1, 2, 2, projection="3d")
+    drawing, (flat, other) = figure(1, 2, size=(9.2, 4.2))
+    other.remove()
+    space = drawing.add_subplot(1, 2, 2, projection="3d")
     points_of(flat, X, y)
     phi = np.column_stack([X[:, 0] ** 2, np.sqrt(2) * X[:, 0] * X[:, 1], X[:, 1] ** 2])
     model = SVC(kernel="linear", C=100.0).fit(phi, y)
@@ -86,10 +86,12 @@ def lift_of_the_kernel_trick():
         style = {"color": CLASS_COLOURS[k], "marker": MARKERS[k], "s": 14, "depthshade": False}
         space.scatter(*phi[y == sign].T, **style)
     (u, v, w), b = model.coef_[0], model.intercept_[0]
-    first, second = np.meshgrid([0.0, 0.75], [-0.6, 0.6])
-    space.plot_surface(first, second, -(u * first + v * second + b) / w, color=PALE, alpha=0.4)
+    first, second = np.meshgrid([0.0, 0.62], [-0.7, 0.7])
+    space.plot_surface(first, second, -(u * first + v * second + b) / w, color=PALE, alpha=0.45)
     space.set(xlabel="$x_1^2$", ylabel="$\\sqrt{2}\\,x_1 x_2$", zlabel="$x_2^2$", zlim=(0, 1.4))
-    space.view_init(20, -62)
+    space.set(xticks=[0, 0.5, 1], yticks=[-0.5, 0, 0.5], zticks=[0, 0.5, 1])
+    space.set_box_aspect(None, zoom=0.85)
+    space.view_init(16, -48)
     return drawing
 
 
@@ -132,7 +134,7 @@ def mercer():
         ax.plot([], [], "o", color=CLASS_COLOURS[k], label=name)
     ax.plot([], [], "x", color=INK, label="negative, its size")
     ax.set(yscale="log", xlabel="rank", ylabel="eigenvalue of $K$")
-    ax.legend(loc="lower left")
+    ax.legend(loc="upper center")
     return drawing
 
 
@@ -159,5 +161,7 @@ def linear_regression_with_a_tube():
     loss = textbook.losses.epsilon_insensitive(r, np.zeros(241), 0.25)
     panels[1].plot(r, loss, color=CLASS_COLOURS[0])
     panels[1].set(xlabel="residual $y - f(x, w)$", ylabel="loss")
-    panels[1].set_xticks([-1, -0.25, 0, 0.25, 1], ["-1", "$-\\varepsilon$", "0", "$\\varepsilon$", "1"])
+    panels[1].set_xticks(
+        [-1, -0.25, 0, 0.25, 1], ["-1", "$-\\varepsilon$", "0", "$\\varepsilon$", "1"]
+    )
     return drawing

@@ -10,9 +10,11 @@ from maxmargin.plots.loss import OF_MARGIN
 
 
 def hinge_and_logistic():
-    """Hinge loss and logistic loss ("figure 4.2" of the document, which it mentions and does not show)
+    """Hinge loss and logistic loss
 
     $$[1 - y f(x)]_+ \\qquad \\log(1 + e^{-y f(x)})$$
+
+    The document refers to a "figure 4.2" of these two, which it does not contain.
     """
     return LossDisplay({name: OF_MARGIN[name] for name in ("hinge", "logistic")}).plot().figure_
 

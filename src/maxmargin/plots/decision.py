@@ -198,7 +198,8 @@ class DecisionDisplay(Display):
                 linewidths=[1.0, 1.6, 1.0],
             )
         for start, end in self.segments:
-            ax.plot(*np.transpose([start, end]), ":", color=INK, linewidth=0.9, zorder=2)
+            style = {"color": INK, "linewidth": 1.4, "linestyle": (0, (1.0, 1.2))}
+            ax.plot(*np.transpose([start, end]), zorder=2, **style)
         for k, here in enumerate((~self.positive, self.positive)):
             dots(ax, self.points[here], k, 26, self.names[k])
         if len(self.support):

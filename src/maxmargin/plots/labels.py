@@ -16,7 +16,7 @@ DISTANCES = (6.0, 12.0, 20.0)
 DIRECTIONS = [(1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1)]
 DOT = 3.5
 """Half the side of a point on the picture, in typographic points."""
-FAR = 4.0
+FAR = 30.0
 """An area that a text covers counts as much as this many times its distance from the point."""
 BORDER = 0.12
 """No line is named within this fraction of the axes' width from their edge."""
@@ -53,7 +53,7 @@ def beside(ax: Any, points: Floats, texts: Sequence[str], others: Floats, **styl
         shown.set_path_effects([withStroke(linewidth=2, foreground="white", alpha=0.8)])
         size = shown.get_window_extent()
         centre = ax.transData.transform(point)
-        best = (np.inf, (0.0, 0.0), None)
+        least, place, chosen = np.inf, (0.0, 0.0), taken[0]
         for distance in DISTANCES:
             for right, up in DIRECTIONS:
                 shift_x = right * (distance * unit + size.width / 2)
@@ -61,10 +61,10 @@ def beside(ax: Any, points: Floats, texts: Sequence[str], others: Floats, **styl
                 box = _box(centre, shift_x, shift_y, size.width, size.height)
                 covered = sum(_shared(box, one) for one in taken)
                 covered += size.width * size.height - _shared(box, edge) + FAR * distance * unit
-                if covered < best[0] - 1.0:
-                    best = (covered, (shift_x / unit, shift_y / unit), box)
-        shown.set_position(best[1])
-        taken.append(best[2])
+                if covered < least - 1.0:
+                    least, place, chosen = covered, (shift_x / unit, shift_y / unit), box
+        shown.set_position(place)
+        taken.append(chosen)
 
 
 def on_lines(ax: Any, contours: Any, names: Mapping[float, str], others: Floats) -> None:

@@ -172,7 +172,12 @@ def titled(ax: Any, title: str) -> None:
 
 def class_names(classes: Any) -> list[str]:
     """Return names of classes for a legend: "class 1" for a number, a word as it is."""
-    return [str(c) if isinstance(c, str) else f"class {c}" for c in classes]
+    return [c if isinstance(c, str) else f"class {_plain(c)}" for c in classes]
+
+
+def _plain(label: Any) -> Any:
+    """Return a label as people write it: 1, not 1.0."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _letters(text: str) -> int:
