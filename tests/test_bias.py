@@ -1,8 +1,8 @@
 """The lectures' rules for the bias.
 
-001_d8d37bb3c233b564.txt and 004_6d094d89e237d073.txt: b is y_i - w.x_i at any support vector on the
-margin, the mean over all of them for stability. 000_aa3cb9f2e9a3f579.txt: where no variable is
-free, every b of an interval satisfies the optimality conditions, and the middle is taken.
+"Theory and Algorithms" and Fan: b is y_i - w.x_i at any support vector on the margin, the mean
+over all of them for stability. Straka: where no variable is free, every b of an interval satisfies the
+optimality conditions, and the middle is taken.
 """
 
 import numpy as np

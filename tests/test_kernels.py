@@ -104,7 +104,7 @@ def test_far_tails():
 
 def test_lecture_parametrisations():
     """sigma as the lecture writes it: (47) polynomial, (48) RBF, (49) sigmoidal kernel of
-    004_6d094d89e237d073.txt."""
+    Fan, "Support Vector Machine"."""
     x, z, sigma, b = X[0], X[1], 1.7, 0.4
     assert kernel_matrix(Kernel.rbf(sigma=sigma), x[None], z[None])[0, 0] == pytest.approx(
         np.exp(-np.sum((x - z) ** 2) / (2 * sigma**2))

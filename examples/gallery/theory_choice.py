@@ -3,7 +3,7 @@
 import numpy as np
 
 from data import crescents, overlapping, sine
-from maxmargin import SVC, SVR, NuSVC, NuSVR
+from maxmargin import SVC, SVR, NuSVR, textbook
 from maxmargin.model_selection import AutoSVC, svc_path
 from maxmargin.plots import PathDisplay
 from maxmargin.plots.style import CLASS_COLOURS, INK, PALE, figure
@@ -65,11 +65,12 @@ def error_over_C():
     X, y = _uneven(crescents(noise=0.35, n=240))
     far, labels = _uneven(crescents(noise=0.35, n=4800, seed=1))
     grid = np.geomspace(1e-2, 1e4, 37)
-    models = [SVC(C=C, gamma=10.0).fit(X, y) for C in grid]
+    curve = textbook.experiments.error_over_C(X, y, far, labels, grid, gamma=10.0)
+    test = curve.test_error
     drawing, ax = figure()
-    train = np.array([1 - model.score(X, y) for model in models])
-    test = np.array([1 - model.score(far, labels) for model in models])
-    ax.plot(grid, train, color=CLASS_COLOURS[0], label=f"training error, {len(y)} points")
+    ax.plot(
+        grid, curve.train_error, color=CLASS_COLOURS[0], label=f"training error, {len(y)} points"
+    )
     ax.plot(grid, test, "--", color=CLASS_COLOURS[1], label=f"test error, {len(labels)} points")
     least = np.argmin(test)
     ax.plot(grid[least], test[least], "o", color=CLASS_COLOURS[1])
@@ -104,12 +105,8 @@ def shares_over_nu():
     X, y = _uneven(crescents(noise=0.35, n=200))
     grid = np.linspace(0.1, 0.66, 29)
     most = 2 * min(np.sum(y > 0), np.sum(y < 0)) / len(y)
-    support, errors = [], []
-    for nu in grid:
-        model = NuSVC(nu=nu, gamma=1.0).fit(X, y)
-        support.append(len(model.support_) / len(y))
-        # decision values are scaled so that the margin is at 1
-        errors.append(np.mean(y * model.decision_function(X) < 1 - 1e-2))
+    curve = textbook.experiments.error_over_nu(X, y, X, y, grid, gamma=1.0)
+    support, errors = curve.support, curve.margin_errors
     drawing, ax = figure()
     ax.plot(grid, support, "^-", color=CLASS_COLOURS[0], markersize=3, label="support vectors")
     ax.plot(grid, grid, color=INK, linewidth=0.9, label="$\\nu$")
@@ -163,13 +160,13 @@ def epsilon_and_noise():
     for k, sigma in enumerate(levels):
         errors = [[_error(seed, sigma, e, new) for e in grid] for seed in range(20)]
         error = np.median(errors, axis=0)
-        rule = 3 * sigma * np.sqrt(np.log(40) / 40)
+        rule = textbook.practice.epsilon_of_noise(sigma, 40)
         colour = CLASS_COLOURS[k]
         left.plot(grid, error, color=colour, linestyle=("-", "--", "-.")[k], label=f"{sigma:g}")
         left.plot(rule, np.interp(rule, grid, error), "o", color=colour)
         right.plot(sigma, grid[error <= 1.05 * error.min()][-1], "s", color=colour)
-    sigma = np.linspace(0, 0.45, 2)
-    right.plot(sigma, 3 * sigma * np.sqrt(np.log(40) / 40), color=INK, label="the rule")
+    rule = [textbook.practice.epsilon_of_noise(sigma, 40) for sigma in (0, 0.45)]
+    right.plot((0, 0.45), rule, color=INK, label="the rule")
     left.set(xlabel="$\\varepsilon$", ylabel="error of the curve", xlim=(0, 1))
     left.legend(title="noise $\\sigma$")
     right.set(xlabel="noise $\\sigma$", ylabel="$\\varepsilon$")

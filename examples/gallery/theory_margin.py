@@ -117,15 +117,15 @@ def mercer():
     """
     X, _ = crescents(n=40)
     drawing, ax = figure()
-    for k, (name, K) in enumerate(
+    for k, (name, kernel) in enumerate(
         {
-            "linear": textbook.kernels.linear(X, X),
-            "polynomial, $p$ = 3": textbook.kernels.polynomial(3)(X, X),
-            "RBF, $\\gamma$ = 1": textbook.kernels.rbf(1.0)(X, X),
-            "$\\tanh(x^{\\top}z - 1)$": np.tanh(X @ X.T - 1.0),
+            "linear": textbook.kernels.linear,
+            "polynomial, $p$ = 3": textbook.kernels.polynomial(3),
+            "RBF, $\\gamma$ = 1": textbook.kernels.rbf(1.0),
+            "$\\tanh(x^{\\top}z - 1)$": lambda A, B: np.tanh(A @ B.T - 1.0),
         }.items()
     ):
-        found = np.sort(np.linalg.eigvalsh(K))[::-1]
+        found = np.sort(textbook.theorems.mercer_eigenvalues(kernel, X))[::-1]
         rank = np.arange(1, len(found) + 1)
         sure = np.abs(found) > 1e-11 * found[0]
         ax.plot(rank[sure & (found > 0)], found[sure & (found > 0)], ".", color=CLASS_COLOURS[k])

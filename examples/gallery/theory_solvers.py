@@ -119,6 +119,36 @@ def primal_and_dual_solvers():
     )
 
 
+def online_solvers():
+    """NORMA, SGD-SVM and Pegasos
+
+    $$\\frac1n \\sum_i [1 - y_i f(x_i)]_+ + \\tfrac\\lambda2 |f|^2$$
+
+    Three primal solvers that see one example at a time. They differ in the rate: $\\eta / \\sqrt k$
+    (NORMA), $1 / (\\lambda (k + k_0))$ with an average of the weights (SGD-SVM), $1 / (\\lambda k)$
+    (Pegasos). No gap says how far they are; here the optimum is known. SGD-SVM has b, the others
+    do not.
+    """
+    X, y = overlapping(n=400, gap=0.7)
+    lam = 0.01
+    fit = {"C": 1 / (lam * len(y)), "tol": 1e-9}
+    without_b = LinearSVC(loss="hinge", fit_intercept=False, **fit).fit(X, y).certificate_.primal
+    with_b = SVC(kernel="linear", **fit).fit(X, y).certificate_.primal
+    runs = (
+        (textbook.norma(X, y, lam, steps=20_000)[1], 1, without_b),
+        (textbook.sgd_svm(X, y, lam, epochs=50)[1], len(y), with_b),
+        (textbook.pegasos(X, y, lam, steps=20_000, trace=100)[1], 1, without_b),
+    )
+    drawing, ax = figure()
+    for k, (trace, examples, best) in enumerate(runs):
+        seen = np.maximum(trace.column("iteration"), 1) * examples
+        above = np.maximum(trace.column("primal") - lam * best, 1e-7)
+        ax.plot(seen, above, linestyle=DASHES[k], color=CLASS_COLOURS[k], label=trace.name)
+    ax.set(xscale="log", yscale="log", xlabel="examples seen", ylabel="objective - optimum")
+    ax.legend()
+    return drawing
+
+
 def index_rules():
     """Three rules for the index of dual coordinate descent
 
