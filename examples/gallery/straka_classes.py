@@ -102,7 +102,7 @@ def ambiguous_regions():
         if model is rest:
             first, second = np.sort(rest.decision_function(grid), axis=1)[:, [-1, -2]].T
             for label, claims, hatch in (
-                ("none claims", -first, "...."),
+                ("none claims", -first, "xxx"),
                 ("two claim", second, "////"),
             ):
                 where = claims.reshape(a.shape)
