@@ -1,8 +1,8 @@
 """The lectures' rules for the bias.
 
 "Theory and Algorithms" and Fan: b is y_i - w.x_i at any support vector on the margin, the mean
-over all of them for stability. Straka: where no variable is free, every b of an interval satisfies the
-optimality conditions, and the middle is taken.
+over all of them for stability. Straka: where no variable is free, every b of an interval satisfies
+the optimality conditions, and the middle is taken.
 """
 
 import numpy as np
