@@ -128,3 +128,9 @@ def test_figures_of_a_lecture_are_on_its_page():
         drawn = {path.name for path in (ROOT / "docs" / "gallery").glob(f"{key}-*.png")}
         shown = set(re.findall(r"gallery/([\w-]+\.png)", page))
         assert drawn - shown <= {"straka-prediction-intervals.png"}, key
+
+
+def test_every_exercise_is_on_its_page():
+    page = (LECTURES / "exercises.md").read_text()
+    named = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+    assert named == list(textbook.exercises.EXERCISES)
