@@ -49,18 +49,11 @@ function pair(move: PairMove, b: number, C: number, slide: boolean): Line[] {
 function newPair(move: PairMove, C: number): Line[] {
   const { t_i, t_j, E_i, E_j, k_ii, k_jj, k_ij, eta, L, H, a_i, a_j } = move;
   const { a_j_unclipped: free, a_j_new, a_i_new } = move;
-  const same = t_i === t_j;
   const error = (letter: string, t: number, E: number) =>
     derivation(
       `E_${letter}`,
       `y(\\mathbf x_${letter}) - t_${letter} = ${tex(E + t)} - ${signed(t)} = ${tex(E)}`,
     );
-  const lower = same ? "\\max(0,\\, a_i + a_j - C)" : "\\max(0,\\, a_j - a_i)";
-  const upper = same ? "\\min(C,\\, a_i + a_j)" : "\\min(C,\\, C + a_j - a_i)";
-  const inside = same
-    ? [`${tex(a_i)} + ${tex(a_j)} - ${tex(C)}`, `${tex(a_i)} + ${tex(a_j)}`]
-    : [`${tex(a_j)} - ${tex(a_i)}`, `${tex(C)} + ${tex(a_j)} - ${tex(a_i)}`];
-  const equal = same ? "t_i = t_j" : "t_i \\ne t_j";
   return [
     { title: "The errors of both points", tex: error("i", t_i, E_i) },
     { title: "", tex: error("j", t_j, E_j) },
@@ -81,11 +74,7 @@ function newPair(move: PairMove, C: number): Line[] {
         tex(free),
       ),
     },
-    {
-      title: `The segment inside the box, $${equal}$`,
-      tex: derivation("L", lower, `\\max(0,\\, ${inside[0]}) = ${tex(L)}`),
-    },
-    { title: "", tex: derivation("H", upper, `\\min(${tex(C)},\\, ${inside[1]}) = ${tex(H)}`) },
+    ...bounds(move, C),
     {
       title: "Clipping",
       tex: derivation(
@@ -101,6 +90,23 @@ function newPair(move: PairMove, C: number): Line[] {
         `${tex(a_i)} - ${signed(t_i * t_j)}\\cdot(${tex(a_j_new)} - ${tex(a_j)}) = ${tex(a_i_new)}`,
       ),
     },
+  ];
+}
+
+/** L and H, which depend on whether the labels are equal. */
+function bounds({ t_i, t_j, a_i, a_j, L, H }: PairMove, C: number): Line[] {
+  const same = t_i === t_j;
+  const lower = same ? "\\max(0,\\, a_i + a_j - C)" : "\\max(0,\\, a_j - a_i)";
+  const upper = same ? "\\min(C,\\, a_i + a_j)" : "\\min(C,\\, C + a_j - a_i)";
+  const inside = same
+    ? [`${tex(a_i)} + ${tex(a_j)} - ${tex(C)}`, `${tex(a_i)} + ${tex(a_j)}`]
+    : [`${tex(a_j)} - ${tex(a_i)}`, `${tex(C)} + ${tex(a_j)} - ${tex(a_i)}`];
+  return [
+    {
+      title: `The segment inside the box, $${same ? "t_i = t_j" : "t_i \\ne t_j"}$`,
+      tex: derivation("L", lower, `\\max(0,\\, ${inside[0]}) = ${tex(L)}`),
+    },
+    { title: "", tex: derivation("H", upper, `\\min(${tex(C)},\\, ${inside[1]}) = ${tex(H)}`) },
   ];
 }
 
@@ -133,8 +139,8 @@ function bias(move: PairMove, b: number, C: number, slide: boolean): Line[] {
 }
 
 function single(move: SingleMove, C: number): Line[] {
-  const { i, y_i, g, p, Q_ii, a_i, a_i_unclipped, a_i_new } = move;
-  const [at, n] = [no(i), `{${no(i)}}`];
+  const { i, y_i, g, p, a_i } = move;
+  const n = `{${no(i)}}`;
   const where = a_i === 0 ? "\\min(g, 0)" : a_i === C ? "\\max(g, 0)" : "g";
   const when =
     a_i === 0 ? `\\alpha_${n} = 0` : a_i === C ? `\\alpha_${n} = C` : `0 < \\alpha_${n} < C`;
@@ -153,9 +159,15 @@ function single(move: SingleMove, C: number): Line[] {
       tex: derivation("p", `${where} = ${tex(p)}`),
     },
   ];
-  if (p === 0) return lines;
+  return p === 0 ? lines : [...lines, ...newSingle(move, C)];
+}
+
+function newSingle(
+  { i, y_i, g, Q_ii, a_i, a_i_unclipped, a_i_new }: SingleMove,
+  C: number,
+): Line[] {
+  const [at, n] = [no(i), `{${no(i)}}`];
   return [
-    ...lines,
     {
       title: "The bottom of the parabola",
       tex: derivation(

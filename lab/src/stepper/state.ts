@@ -42,7 +42,7 @@ const LINEAR: Kernel = { kind: "linear", gamma: 1, coef0: 1, degree: 2 };
 const SIZES = { revisited: 20, separable: 12, gaussians: 16, xor: 16, rings: 20, moons: 20 };
 const NOISE = { separable: 0.3, gaussians: 0.5, xor: 0.25, rings: 0.1, moons: 0.12, revisited: 0 };
 
-/** The worked example of the textbook, for C = 3: one pair moves freely, one is clipped, two share. */
+/** The worked example of the textbook, for C = 3: a free pair, a clipped one, an equal share. */
 const THREE: readonly Point[] = [
   { x: 0, y: 0, k: 1 },
   { x: 1, y: 0, k: 0 },

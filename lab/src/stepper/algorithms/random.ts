@@ -45,7 +45,7 @@ export class Random {
     return order;
   }
 
-  /** 0 <= value <= most, as NumPy draws it to shuffle: as many bits as `most` has, until they fit. */
+  /** 0 <= value <= most, as NumPy draws it to shuffle: as many bits as `most` has, until it fits. */
   private upTo(most: number): number {
     const mask = 2 ** (32 - Math.clz32(most)) - 1;
     for (;;) {

@@ -28,7 +28,7 @@ import {
 
 /** A pair that moves E_i - E_j by less than this share of tol has not moved. */
 const PROGRESS = 0.1;
-/** Sweeps in a row without a change, for each point, after which it stops: each violator should meet each partner. */
+/** It stops after this many idle sweeps for each point: a violator should meet every partner. */
 export const PASSES = 10;
 
 export interface SimplifiedOptions {

@@ -104,7 +104,7 @@ export interface Step {
   readonly iteration: number;
   /** What the step moved; null for the start, and for a last look that moved nothing. */
   readonly move: Move | null;
-  /** The multipliers a of a dual method, the weights w of a primal one, the counts of kernel Pegasos. */
+  /** The multipliers a of a dual method, the weights w of a primal one, the counts of Pegasos. */
   readonly variables: Float64Array;
   /** y(x) = sum_i coef_i k(x_i, x) + b. */
   readonly coef: Float64Array;

@@ -7,7 +7,7 @@ import { no, num } from "../numbers";
 import type { Run } from "../state";
 import { Figure, type Picture } from "./picture";
 
-/** The first draws of Pegasos give a few points much more than C: bars are cut here, in units of C. */
+/** The first draws of Pegasos give a few points much more than C: bars are cut, in units of C. */
 const MOST = 3;
 /** Fewer bars than this get room beside them, so that each is not too wide. */
 const FEWEST = 7;

@@ -98,7 +98,8 @@ export class Box implements Picture {
 /** How much of [0, C] is shown: less than all where both multipliers stay near 0. */
 function shown({ a_i, a_j, a_i_new, a_j_new }: PairMove, C: number): number {
   const largest = Math.max(a_i, a_j, a_i_new, a_j_new);
-  return Math.min(C, ZOOM * largest || C);
+  const size = ZOOM * largest || C;
+  return (1 + OUTSIDE) * size < C ? size : C;
 }
 
 /** D(a_i + u, a_j + v) - D. */
