@@ -83,7 +83,7 @@ def test_points_of_one_class_are_an_error_that_says_what_to_do(open_lab):
 
 def test_the_playgrounds_points_can_be_stepped_through(open_lab):
     page = open_lab("#/play?machine=c-svc&kernel=linear&C=2&set=revisited")
-    page.wait_for_function("window.lab.shown()?.fit.parts[0].rows.length === 20")
+    page.wait_for_function("window.lab.shown?.()?.fit.parts[0].rows.length === 20")
     primal = page.evaluate("window.lab.shown().fit.primal")
     page.get_by_role("button", name="Step through").click()
     shown = step_of(page)
@@ -96,7 +96,7 @@ def test_the_playgrounds_points_can_be_stepped_through(open_lab):
 
 def test_points_that_the_stepper_does_not_take_are_refused(open_lab):
     page = open_lab("#/play?machine=c-svc&kernel=rbf&set=three&n=30")
-    page.wait_for_function("window.lab.shown() !== null")
+    page.wait_for_function("window.lab.shown?.()")
     page.get_by_role("button", name="Step through").click()
     page.get_by_text("first two classes").wait_for()
 
@@ -105,7 +105,7 @@ def test_the_points_of_the_stepper_can_be_changed(open_lab):
     page = open_lab(address(data="three", C=2))
     step_of(page)
     page.get_by_role("link", name="Change these points in the playground").click()
-    page.wait_for_function("window.lab.shown()?.fit.parts[0].rows.length === 3")
+    page.wait_for_function("window.lab.shown?.()?.fit.parts[0].rows.length === 3")
     primal = page.evaluate("window.lab.shown().fit.primal")
     found = run(page, algorithm="smo-second", data="three", C=2)
     assert primal == pytest.approx(found.steps[-1]["primal"], abs=6 * TOL)
