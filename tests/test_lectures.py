@@ -59,12 +59,7 @@ def test_a_row_names_what_exists(lecture, row):
     assert what
     assert kind in KINDS
     names = re.findall(r"`([\w.]+)`", runs)
-    assert (
-        names
-        or runs in ("not yet", "the figure", "no SVM: out of scope")
-        or "](" in runs
-        or (kind == "pointer" and runs == "the docstrings cite them")
-    )
+    assert names or runs in ("not yet", "the figure", "no SVM: out of scope") or "](" in runs
     for name in names:
         assert found(name) is not None
     if kind == "figure":
