@@ -140,10 +140,8 @@ def _page(one: Public) -> str:
     members = _members(one.value)
     methods = [name for name in members if callable(getattr(one.value, name))]
     if methods:
-        table = _indented([f"   ~{one.name}.{name}" for name in methods])
-        text += (
-            f"   .. rubric:: Methods\n\n   .. autosummary::\n      :nosignatures:\n\n{table}\n\n"
-        )
+        rows = _indented([f"~{one.name}.{name}" for name in methods])
+        text += indent(f".. rubric:: Methods\n\n{TABLE}{rows}\n\n", "   ")
     for name in members:
         kind = "automethod" if name in methods else "autoproperty"
         text += f"   .. {kind}:: {name}\n\n"
