@@ -11,7 +11,7 @@ LAB_CPP := $(wildcard lab/core/*.cpp lab/core/*.h)
 SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: downstream run test check lab check-lab lab-baseline format fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: downstream run test check lab check-lab lab-baseline lab-tour format fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-lab fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
@@ -36,6 +36,10 @@ lab: lab/node_modules/.package-lock.json lab/build/core.wasm
 
 check-lab: lab/node_modules/.package-lock.json
 	cd lab && npm run --silent check
+
+# docs/pictures/lab.gif, a film of the lab: see examples/lab_tour.py.
+lab-tour: .venv/for-test
+	$(BIN)/python examples/lab_tour.py
 
 # The plots that tests/lab compares with, drawn again: look at them before committing.
 lab-baseline: .venv/for-test

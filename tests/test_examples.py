@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import needs
+
 ROOT = Path(__file__).parent.parent
 SCRIPTS = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 
@@ -39,7 +41,7 @@ def run(tmp_path):
 
 
 def test_every_script_is_tried():
-    assert SCRIPTS == ["newton_rate", "online_rates", "quick_start", "terminal_tour"]
+    assert SCRIPTS == ["lab_tour", "newton_rate", "online_rates", "quick_start", "terminal_tour"]
 
 
 def test_quick_start(run, tmp_path):
@@ -70,6 +72,18 @@ def test_terminal_tour(run, tmp_path):
     assert "Traceback" not in page
     assert "not found" not in page
     assert "</svg>" in (tmp_path / "docs" / "pictures" / "command-line.svg").read_text()
+
+
+@needs.programs("chromium", debian="chromium")
+def test_lab_tour(run, tmp_path):
+    """The film moves, in the time and the size that a README can have."""
+    needs.package("playwright")
+    said = run("lab_tour")
+    pictures, seconds, size = re.findall(r"[\d.]+(?= pictures| s,| MB)", said)
+    assert int(pictures) > 60
+    assert 15 <= float(seconds) <= 20
+    assert float(size) < 3
+    assert (tmp_path / "docs" / "pictures" / "lab.gif").read_bytes().startswith(b"GIF89a")
 
 
 def test_gallery(run, tmp_path):
