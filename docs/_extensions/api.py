@@ -9,6 +9,7 @@ import importlib
 import inspect
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from textwrap import indent
 from types import ModuleType
 from typing import Any, NamedTuple
 
