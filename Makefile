@@ -2,7 +2,7 @@
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
 # make lab | check-lab: the page of the lab, and the linters of its sources.
-# make gallery | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | bench-lab | fuzz | hunt | mutate | figures
+# make gallery | notebooks | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | bench-lab | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
@@ -12,7 +12,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
 .PHONY: downstream run test check lab check-lab lab-baseline lab-tour format fresh oldest versions sanitize sanitize-address sanitize-thread \
-  gallery bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-lab fuzz hunt mutate figures tour clean
+  gallery notebooks bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-lab fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -64,6 +64,10 @@ linkcheck: .venv/for-docs
 # The figures of the lectures into docs/gallery/: see examples/gallery/build.py.
 gallery: .venv/for-textbook
 	$(BIN)/python examples/gallery/build.py $(FIGURES)
+
+# The notebooks with their output, as .ipynb beside their sources: see tools/notebooks.py.
+notebooks: .venv/for-notebooks
+	$(BIN)/python tools/notebooks.py $(NAMES)
 
 # CASES="magic sweep" selects by substring of a case's name or group; ARGS="--timeout 30 --save" are options: see benchmarks/run.py.
 bench: .venv/for-run

@@ -1,5 +1,6 @@
 """The notebooks run from top to bottom, and every figure of the gallery is on its page."""
 
+import json
 import os
 import re
 import subprocess
@@ -32,6 +33,24 @@ def test_notebooks_are_eight_and_in_percent_format():
     assert [path.stem[:2] for path in NOTEBOOKS] == [f"{k:02d}" for k in range(1, 9)]
     for path in NOTEBOOKS:
         assert path.read_text().startswith("# %% [markdown]\n# # ")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_the_kept_output_is_that_of_the_source(path):
+    """Otherwise: make notebooks."""
+    source = re.split(r"^# %%(?: \[markdown\])?\n", path.read_text(), flags=re.MULTILINE)[1:]
+    kept = json.loads(path.with_suffix(".ipynb").read_text())["cells"]
+    assert len(kept) == len(source)
+    for cell, text in zip(kept, source, strict=True):
+        if cell["cell_type"] == "markdown":
+            text = re.sub(r"^# ?", "", text, flags=re.MULTILINE)
+        assert "".join(cell["source"]) == text.strip("\n")
+        if cell["cell_type"] == "code":
+            assert cell["execution_count"], "a cell that was not run"
+            kinds = {output["output_type"] for output in cell["outputs"]}
+            assert "error" not in kinds
+            assert not any(output.get("name") == "stderr" for output in cell["outputs"])
+    assert path.with_suffix(".ipynb").stat().st_size < 100_000
 
 
 def test_gallery_page_shows_every_figure():
