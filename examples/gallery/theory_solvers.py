@@ -34,7 +34,7 @@ def primal_descent():
     drawing, panels = figure(1, 2)
     for ax, C in zip(panels, (1.0, 100.0), strict=True):
         traces = [
-            textbook.primal_gradient(X, y, C, kernel, "gradient descent", max_iter=3000)[1],
+            textbook.primal_gradient(X, y, C, kernel, "gradient descent", tol=1e-5)[1],
             textbook.primal_gradient(X, y, C, kernel, "conjugate gradients")[1],
         ]
         best = traces[1].steps[-1].primal
