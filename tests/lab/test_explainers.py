@@ -422,6 +422,23 @@ def test_a_link_shows_the_same_page_again(explain, open_lab, name, label, value)
     assert float(field.input_value()) == value
 
 
+def test_a_link_is_followed_even_while_the_address_is_written(explain):
+    lab = explain("c")
+    follow = """async () => {
+        const [later, due] = [window.setTimeout, []];
+        window.setTimeout = (run, ms) => due.push(run);
+        document.querySelector("input[type=range]").dispatchEvent(new Event("input"));
+        await new Promise((drawn) => requestAnimationFrame(() => later(drawn, 50)));
+        window.setTimeout = later;
+        location.hash = "#/explain/nu";
+        for (const run of due) run();  // the page writes its address before it hears of the link
+        await new Promise((done) => later(done, 500));
+        return due.length;
+    }"""
+    assert lab.page.evaluate(follow) > 0
+    assert lab.page.locator("h1").inner_text().endswith("promises")
+
+
 def test_bad_states_give_the_defaults(explain):
     lab = explain("c", "C=nonsense")
     assert lab.text("slack") == "6.37"

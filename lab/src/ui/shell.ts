@@ -48,9 +48,10 @@ export function start(root: HTMLElement, views: readonly View[]): void {
     const page = h("div", { class: `view view-${view.name.split("/")[0]}` });
     main.replaceChildren(page);
     unmount = view.mount(page, params, (state) => {
-      if (shown !== view || !page.isConnected) return;
-      written = formatHash(view.name, state);
-      history.replaceState(null, "", written);
+      // Another address is a link that was followed; its event is still to come.
+      if (shown !== view || !page.isConnected || location.hash !== written) return;
+      history.replaceState(null, "", formatHash(view.name, state));
+      written = location.hash;
     });
     if (changed) {
       scrollTo(0, 0);
