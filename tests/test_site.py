@@ -154,6 +154,17 @@ def test_links_of_an_included_file_are_relative_to_its_place():
     assert links.translate("[x](docs/files.md)", ROOT, DOCS / "a") == "[x](../files.md)"
 
 
+def test_the_pages_of_a_folder_follow_its_readme(tmp_path):
+    package("docutils")
+    import links
+
+    for name in ("README", "a", "b", "c"):
+        (tmp_path / f"{name}.md").touch()
+    text = "[last](c.md), [first](a.md#place), [elsewhere](../d.md)"
+    assert "\n\nc.md\na.md\nb.md\n:::" in links.chapters(tmp_path / "README.md", text)
+    assert links.chapters(tmp_path / "a.md", text) == ""
+
+
 def test_diagrams_are_those_of_their_pages():
     """Otherwise: tools/diagrams.sh."""
     package("docutils")

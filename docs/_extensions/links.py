@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 SITE = "site:"
 """A scheme of our own: an address relative to the root of the site, until the page is written."""
-CHAPTERS = "\n\n:::{toctree}\n:hidden:\n:glob:\n\n*\n:::\n"
+CHAPTERS = "\n\n:::{{toctree}}\n:hidden:\n\n{}\n:::\n"
 PAGES = {
     "README.md": "docs/index.md",
     "CHANGELOG.md": "docs/changelog.md",
@@ -53,13 +53,16 @@ def read_page(app: Any, docname: str, content: list[str]) -> None:
     """A page of the site, before it is parsed."""
     path = Path(app.env.doc2path(docname))
     if path.suffix == ".md":
-        content[0] = translate(content[0], path.parent, path.parent) + chapters(path)
+        content[0] = translate(content[0], path.parent, path.parent) + chapters(path, content[0])
 
 
-def chapters(page: Path) -> str:
-    """The README.md of a folder is the parent of the folder's other pages."""
-    others = [path for path in page.parent.glob("*.md") if path != page]
-    return CHAPTERS if page.name == "README.md" and others else ""
+def chapters(page: Path, text: str) -> str:
+    """The README.md of a folder is the parent of the folder's other pages, in its own order."""
+    others = {path.name: path for path in sorted(page.parent.glob("*.md")) if path != page}
+    if page.name != "README.md" or not others:
+        return ""
+    named = [found[1] for found in LINK.finditer(text) if found[1] in others]
+    return CHAPTERS.format("\n".join(dict.fromkeys([*named, *others])))
 
 
 def read_included(app: Any, path: Path, docname: str, content: list[str]) -> None:
