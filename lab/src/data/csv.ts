@@ -1,6 +1,6 @@
 // Points as text in columns: x1, x2, class; for regression x, target. Columns are separated by
-// commas, semicolons, tabs or blanks. A first line of names, empty lines and lines that begin with #
-// are skipped. Labels may be any words; classes are numbered in their order (numbers by size).
+// commas, semicolons, tabs or blanks. A first line of names, empty lines and lines that begin with
+// # are skipped. Labels may be any words; classes are numbered in their order (numbers by size).
 
 import { MOST_CLASSES } from "../ui/marks";
 import type { Point } from "../ui/url";

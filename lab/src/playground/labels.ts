@@ -10,8 +10,8 @@ const BASELINES = [-7, 16, 4]; // above, below, beside the point
 const overlap = (a: Box, b: Box) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
 /**
- * A function that places numbers one after the other: it takes the pixel of a point and the number's
- * letters, and returns how far to move the text, or null where there is no room left.
+ * A function that places numbers one after the other: it takes the pixel of a point and the count
+ * of letters, and returns how far to move the text, or null where there is no room left.
  */
 export function labelPlaces(): (
   px: number,

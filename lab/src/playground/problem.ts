@@ -1,7 +1,7 @@
 // From the points of the playground to the data of a fit.
 //
-// The solver numbers the classes that occur 0, 1, ..., m - 1; `present` leads back to the classes of
-// the playground, and with them to colours and glyphs.
+// The solver numbers the classes that occur 0, 1, ..., m - 1; `present` leads back to the classes
+// of the playground, and with them to colours and glyphs.
 
 import type { Data, Spec } from "../svm/types";
 import type { Point } from "../ui/url";

@@ -1,12 +1,13 @@
 // Regions of several classes as fields that are positive inside and change sign on the boundary.
 //
-// One-vs-one: the class with the most votes wins, the first of them where votes are equal; the signs
-// of all f_p decide it. At a boundary exactly one f_p changes its sign. So the field of a region is
-// +-min |f_p| over the functions p whose sign alone decides whether a point belongs to it: it is
-// continuous across the boundary, and contour lines of it are as smooth as those of f_p.
+// One-vs-one: the class with the most votes wins, the first of them where votes are equal; the
+// signs of all f_p decide it. At a boundary exactly one f_p changes its sign. So the field of a
+// region is +-min |f_p| over the functions p whose sign alone decides whether a point belongs to
+// it: it is continuous across the boundary, and contour lines of it are as smooth as those of f_p.
 // One-vs-rest: the greatest value wins, and the field of class k is f_k - max_{j != k} f_j.
 //
-// The vote is unclear where one-vs-one ties, and where one-vs-rest has no or several positive values.
+// The vote is unclear where one-vs-one ties, and where one-vs-rest has no or several positive
+// values.
 
 type Pairs = readonly (readonly [number, number] | null)[];
 

@@ -52,7 +52,10 @@ export function spoken(solved: Solved): string {
   const { free, bound, slack, errors } = summarise(solved);
   const n = solved.state.points.length;
   const wrong = errors === null ? "" : `, ${errors} on the wrong side`;
-  return `${TITLES[solved.fit.status]}: ${free + bound} of ${n} points are support vectors${wrong}; sum of slacks ${shortNumber(slack)}.`;
+  return (
+    `${TITLES[solved.fit.status]}: ${free + bound} of ${n} points are support vectors${wrong}; ` +
+    `sum of slacks ${shortNumber(slack)}.`
+  );
 }
 
 /** One line below the plot on small screens. */

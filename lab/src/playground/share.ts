@@ -46,7 +46,9 @@ export function pasteCsv(store: Store, say: Say): void {
       note.hidden = false;
     }
   };
-  const about = `One point a line: ${form}. Columns may be separated by commas, semicolons, tabs or blanks.`;
+  const about =
+    `One point a line: ${form}. Columns may be separated by commas, semicolons, tabs or ` +
+    "blanks.";
   const accept = button("Use these points", use, { class: "primary" });
   const close = openDialog("Paste CSV", [h("p", {}, about), area, note], [accept]);
   area.focus();

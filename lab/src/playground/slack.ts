@@ -2,7 +2,8 @@
 //
 // From x the path climbs along the gradient of y f until y f(x) reaches the level (1, or 0 for the
 // one-class machine), by Newton steps x <- x + (level - y f) g / |g|^2 with g the gradient of y f,
-// each at most `longest` long. For a linear kernel that is one step: the perpendicular to the margin.
+// each at most `longest` long. For a linear kernel that is one step: the perpendicular to the
+// margin.
 
 import type { Kernel, Part } from "../svm/types";
 

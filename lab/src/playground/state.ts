@@ -1,8 +1,8 @@
 // What the playground shows, as one record, and its form in the URL.
 //
-// A data set of the lectures is named by set, n, noise and seed. Once its points are edited the set is
-// "own", and the points themselves are in the URL. Parameters that the machine does not use are left
-// out. A broken URL gives the defaults, never an error.
+// A data set of the lectures is named by set, n, noise and seed. Once its points are edited the set
+// is "own", and the points themselves are in the URL. Parameters that the machine does not use are
+// left out. A broken URL gives the defaults, never an error.
 
 import { type Box, makeSet, type SetName, SET_NAMES, SETS } from "../data/sets";
 import { MOST_POINTS } from "../svm/check";

@@ -137,7 +137,8 @@ function helpTable(): HTMLElement {
     h(
       "p",
       {},
-      "Click or tap in the plane to add a point; drag a point to move it. Select the plot to use these keys:",
+      "Click or tap in the plane to add a point; drag a point to move it. Select the plot to use " +
+        "these keys:",
     ),
     h("table", { class: "keys" }, h("tbody", {}, ...rows)),
   );

@@ -1,9 +1,10 @@
 // Labelled controls. Each returns its element, and a way to set it without calling back.
 //
-//     const C = logSlider({ label: "C", tex: "C", least: 1e-3, most: 1e4, value: 1, change: (v) => … });
+//     const C = logSlider({ label: "C", least: 1e-3, most: 1e4, value: 1, change: (v) => … });
 //     root.append(C.element);  C.set(10);  C.show(false);
 //
-// A log slider moves in decades; its number field takes any positive number within [floor, ceiling].
+// A log slider moves in decades; its number field takes any positive number within [floor,
+// ceiling].
 
 import { type Child, h, newId } from "./dom";
 import { formula } from "./formula";
@@ -98,7 +99,8 @@ function slider(
     const fits = number.value.trim() !== "" && value >= floor && value <= ceiling;
     if (!fits || (integer && !Number.isInteger(value))) {
       number.setAttribute("aria-invalid", "true");
-      note.textContent = `${integer ? "A whole number" : "A number"} from ${floor} to ${ceiling}, please.`;
+      const kind = integer ? "A whole number" : "A number";
+      note.textContent = `${kind} from ${floor} to ${ceiling}, please.`;
       return;
     }
     set(value);

@@ -4,7 +4,7 @@
 import { button } from "./controls";
 import { type Child, h, newId } from "./dom";
 
-/** Open a window with a title; `actions` stand beside "Close". Returns a function that closes it. */
+/** Open a window; `actions` stand beside "Close". Returns a function that closes it. */
 export function openDialog(title: string, body: Child[], actions: HTMLElement[] = []): () => void {
   const id = newId("dialog");
   const dialog = h("dialog", { "aria-labelledby": id });

@@ -19,7 +19,7 @@ export function setFormula(element: HTMLElement, tex: string, display = false): 
 const PIECE = /([(“]?\$[^$]*\$[).,;:?!”]*)/;
 
 /**
- * Text with formulas between dollar signs as children for `h`: prose("the bound $0 \\le a_i \\le C$").
+ * Text with formulas between dollar signs as children for `h`: prose("where $0 \\le a_i \\le C$").
  */
 export function prose(text: string): (HTMLElement | string)[] {
   return text.split(PIECE).map((part, i) => {

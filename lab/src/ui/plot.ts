@@ -4,10 +4,10 @@
 // `equal` one unit is as long on both axes, and the box grows in one direction. Everything is drawn
 // into named layers, in data coordinates:
 //
-//     const plot = new Plot({ label: "…", x: [-1, 1], y: [-1, 1], equal: true, layers: ["fill", "dots"] });
+//     const plot = new Plot({ label: "…", x: [-1, 1], y: [-1, 1], layers: ["fill", "dots"] });
 //     root.append(plot.element);
 //     const grid = plot.grid(80);                          // where to evaluate a function
-//     plot.draw("fill", plot.region(grid, values, 0, "region class-1"), plot.contour(grid, values, 0, "boundary"));
+//     plot.draw("fill", plot.region(grid, values, 0, "region class-1"));
 //     plot.draw("dots", plot.glyph(0.3, 0.4, 1), plot.ring(0.3, 0.4));
 //     plot.onPointer({ down: (at) => …, move: …, up: …, hover: … });   // `at` in data coordinates
 //     plot.onResize(redraw);                               // the box of data may have changed
@@ -135,7 +135,7 @@ export class Plot {
     this.layers.get(layer)?.replaceChildren(...nodes);
   }
 
-  /** A grid of about `columns` columns over the frame and one cell beyond it, cells being square. */
+  /** A grid of about `columns` square cells across the frame, and one cell beyond it. */
   grid(columns: number): Grid {
     const [left, right] = this.x.range() as Interval;
     const [bottom, top] = this.y.range() as Interval;

@@ -133,9 +133,9 @@ function themeSwitch(): HTMLElement {
 
 function footer(): HTMLElement {
   const idea =
-    "Every fit on these pages is made by maxmargin’s own C++ solver, compiled to WebAssembly, and comes with a " +
-    "certificate: other code computes the primal value $P$ and the dual value $D$ of the answer. Since $D \\le " +
-    "\\text{optimum} \\le P$, the gap $P - D$ bounds how far the answer can be from the best one.";
+    "Every fit on these pages is made by maxmargin’s own C++ solver, compiled to WebAssembly, and " +
+    "comes with a certificate: other code computes the primal value $P$ and the dual value $D$ of " +
+    "the answer. Since $D \\le \\text{optimum} \\le P$, the gap $P - D$ bounds how far the answer can be from the best one.";
   return h(
     "footer",
     { class: "shell-footer" },

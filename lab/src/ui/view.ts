@@ -6,8 +6,8 @@ export interface View {
   /** The name in the navigation and in the title of the window. */
   title: string;
   /**
-   * Draw the view into an empty element. `params` is the state that the URL asks for; the view calls
-   * `update` with its state whenever that changes. Returns a function that ends the view: it stops
+   * Draw the view into an empty element. `params` is the state that the URL asks for; the view
+   * calls `update` with its state whenever that changes. Returns a function that ends the view: it stops
    * timers, workers and listeners outside `root`.
    */
   mount(
