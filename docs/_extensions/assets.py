@@ -34,7 +34,7 @@ def draw(app: Any, config: Any) -> None:
 
 def copy(app: Any, error: Exception | None) -> None:
     """After the build."""
-    if error is None:
+    if error is None and app.builder.format == "html":
         (Path(app.outdir) / "lab").mkdir(exist_ok=True)
         shutil.copy2(LAB, Path(app.outdir) / "lab" / "index.html")
         shutil.copy2(mathjax(), Path(app.outdir) / "_static" / MATHJAX)
