@@ -279,6 +279,17 @@ def test_cholesky_of_values(backend, draw):
     assert backend.cholesky_of_values(lambda a, b: Q[a, b] - 1e4, ridge, lambda: None) is None
 
 
+def test_triangular_solve(backend, draw):
+    A = draw.normal(size=(12, 12))
+    L = backend.cholesky(A @ A.T + np.eye(12))
+    for right in (draw.normal(size=12), draw.normal(size=(12, 3))):
+        for transposed in (False, True):
+            found = backend.triangular_solve(L, right, transposed)
+            assert found.shape == right.shape
+            whole = np.tril(L).T if transposed else np.tril(L)
+            np.testing.assert_allclose(whole @ found, right, atol=1e-11)
+
+
 def test_cholesky_solve(backend, draw):
     A = draw.normal(size=(12, 12))
     Q = A @ A.T + np.eye(12)

@@ -358,3 +358,9 @@ class Backend(PointsBackend):
     @abstractmethod
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
         """Q^-1 right for one column or several, from the lower triangle of the factor."""
+
+    def triangular_solve(self, factor: Floats, right: Floats, transposed: bool = False) -> Floats:
+        """L^-1 right, or L'^-1 right, for one column or several, from the lower triangle L."""
+        L = self.xp.tril(factor)
+        found: Floats = self.xp.linalg.solve(L.T if transposed else L, right)
+        return found

@@ -152,6 +152,9 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
         return lapack.cholesky_solve(factor, right)
 
+    def triangular_solve(self, factor: Floats, right: Floats, transposed: bool = False) -> Floats:
+        return lapack.triangular_solve(factor, right, transposed)
+
     # ---- linear models --------------------------------------------------------------------------
 
     def linear_values(self, X: Points, rows: Indices, w: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Cholesky factors and solves without Python's lock: fits side by side do not wait for each other.
 
-SciPy's functions of these names hold the lock. The routines behind them are those that SciPy offers
-to Cython; ctypes releases the lock while it calls them.
+SciPy's functions of these names hold the lock. The routines behind them are those of LAPACK and
+BLAS that SciPy offers to Cython; ctypes releases the lock while it calls them.
 """
 
 import ctypes
@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cython_lapack
+from scipy.linalg import cython_blas, cython_lapack
 
 from maxmargin.core.arrays import Floats
 
 
-def _routine(name: str, arguments: int) -> Callable[..., None]:
-    """A routine of LAPACK by its name; all its arguments are pointers."""
-    capsule, api = cython_lapack.__pyx_capi__[name], ctypes.pythonapi
+def _routine(module: Any, name: str, arguments: int) -> Callable[..., None]:
+    """A routine by its name; all its arguments are pointers."""
+    capsule, api = module.__pyx_capi__[name], ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = (
         ctypes.c_char_p,
         [ctypes.py_object],
@@ -27,8 +27,10 @@ def _routine(name: str, arguments: int) -> Callable[..., None]:
     return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
 
 
-_DPOTRF, _DPOTRS = _routine("dpotrf", 5), _routine("dpotrs", 8)
-_LOWER = ctypes.c_char(b"L")
+_DPOTRF, _DPOTRS = _routine(cython_lapack, "dpotrf", 5), _routine(cython_lapack, "dpotrs", 8)
+_DTRSM = _routine(cython_blas, "dtrsm", 11)
+_LOWER, _LEFT, _PLAIN = ctypes.c_char(b"L"), ctypes.c_char(b"L"), ctypes.c_char(b"N")
+_TRANSPOSED = ctypes.c_char(b"T")
 
 
 def _integer(value: int) -> Any:
@@ -68,5 +70,25 @@ def cholesky_solve(factor: Floats, right: Floats) -> Floats:
         x.ctypes.data,
         _integer(max(1, n)),
         ctypes.byref(info),
+    )
+    return x
+
+
+def triangular_solve(factor: Floats, right: Floats, transposed: bool = False) -> Floats:
+    """L^-1 right or L'^-1 right, for one column or several, from the lower factor L."""
+    x, factor = np.array(right, np.float64, order="F"), np.asfortranarray(factor)
+    n, one = len(factor), ctypes.c_double(1.0)
+    _DTRSM(
+        ctypes.byref(_LEFT),
+        ctypes.byref(_LOWER),
+        ctypes.byref(_TRANSPOSED if transposed else _PLAIN),
+        ctypes.byref(_PLAIN),
+        _integer(n),
+        _integer(1 if x.ndim == 1 else x.shape[1]),
+        ctypes.byref(one),
+        factor.ctypes.data,
+        _integer(max(1, n)),
+        x.ctypes.data,
+        _integer(max(1, n)),
     )
     return x

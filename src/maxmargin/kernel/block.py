@@ -128,18 +128,20 @@ def solve(
     if small:
         K = source.block(None, None, np.float64)
         return finish(state, _solve_small(state, K, tol, monitor))
-    last, advanced = workspace.solved(problem), False
+    last, advanced, reduced = workspace.solved(problem), False, None
     if start is not None and source.convex and continuation.pays(state, last.steps):
-        state.factor, advanced = last.factor, True
+        advanced = True
         rows = rows_for(problem, workspace, source.dtypes[0])
-        continuation.advance(state, source, rows, SETTINGS.target * tol, monitor)
+        reduced = continuation.advance(
+            state, source, rows, SETTINGS.target * tol, monitor, last.reduced
+        )
     found = finish(state, _solve_large(state, source, workspace, tol))
     kept = workspace.kept
     kept.product = fold(problem, found.b, n), found.kernel_part
     to_host = source.backend.to_host
     kept.exact = fold(problem, to_host(state.b_exact), n), to_host(state.F_exact)
     steps = SETTINGS.growth * last.steps if advanced else state.steps
-    kept.solved = last._replace(factor=state.factor, steps=int(steps))
+    kept.solved = last._replace(factor=state.factor, reduced=reduced, steps=int(steps))
     return found
 
 

@@ -1,12 +1,13 @@
-"""From the solution of a nearby problem to that of this one: Newton steps before pair steps.
+"""From the solution of a nearby problem to that of this one, by minima over many variables.
 
 Along C the solution before, scaled, has nearly the right free variables, but none of them is on the
 margin: scaling moved every decision value. Pair steps would spend hundreds of steps for each
-variable to undo that. The minimum over the free variables, with the others fixed, undoes it at once
-(face.py), and the factor of the solution before still serves.
+variable to undo that. The minimum over the free variables and those that violate optimality undoes
+it at once (reduced.py):
 
-    repeat  the minimum over the face of the free variables
-            a few pair steps: variables that violate optimality leave their bounds
+    the core: free variables that the problem before expects to stay free
+    repeat  the minimum over the core and the members
+            the worst violators of optimality become members
     until   no pair of variables can improve by more than tol
 
 F is updated with float32 rows, and made exact where the violation is near their rounding.
@@ -16,12 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel import working_set
-from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.cache import RowCache
-from maxmargin.kernel.face import Face, NotConvex, Quadratic, Spoiled, minimise, with_factor
-from maxmargin.kernel.sources import Source
+from maxmargin.kernel.face import NotConvex, Quadratic, Spoiled
+from maxmargin.kernel.reduced import Reduced, minimise
+from maxmargin.kernel.solution import can_grow, can_shrink, levels
+from maxmargin.kernel.sources import Scratch, Source
 from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
 
@@ -31,13 +34,17 @@ class Settings(NamedTuple):
 
     cycle: float = 7.5
     """What the cycles cost, in pair steps for each variable of the solution before."""
-    system: float = 1e-5
+    system: float = 5e-6
     """What the factors and their columns cost, in pair steps of the solution before for each cube
     of the number of free variables."""
-    burst: int = 1
-    """Pair steps for each variable in a cycle."""
-    fall: float = 0.1
-    """Pair steps of a cycle end when the violation is this share of what it was."""
+    new: int = 192
+    """Violators that become members in a cycle, at most."""
+    small: float = 0.25
+    """Share of the tolerance below which a violator need not become a member."""
+    inner: float = 0.5
+    """Share of the tolerance to which the problem of the members is solved, at least."""
+    fall: float = 0.02
+    """The same as a share of the violation."""
     doubt: float = 8.0
     """F is made exact where the violation is below this many times its rounding."""
     cycles: int = 24
@@ -50,69 +57,110 @@ SETTINGS = Settings()
 
 
 def pays(state: State, steps: int) -> bool:
-    """Whether Newton steps cost less than pair steps where the solution before took this many."""
-    problem, count = state.problem, state.xp.count_nonzero
-    free = int(count((state.b > problem.lower) & (state.b < problem.upper)))
-    return steps > SETTINGS.cycle * len(state.b) + SETTINGS.system * free**3
+    """Whether the cycles cost less than pair steps where the solution before took this many."""
+    return steps > SETTINGS.cycle * len(state.b) + SETTINGS.system * len(_free(state)) ** 3
 
 
-def advance(state: State, source: Source, cache: RowCache, tol: float, monitor: Monitor) -> None:
-    """Lower the violation to tol, or as far as the cycles can."""
-    lowest, idle = np.inf, 0
+def _free(state: State) -> Integers:
+    """The free variables."""
+    grow, shrink = can_grow(state.problem, state.b), can_shrink(state.problem, state.b)
+    found: Integers = state.xp.flatnonzero(grow & shrink)
+    return found
+
+
+def advance(
+    state: State,
+    source: Source,
+    cache: RowCache,
+    tol: float,
+    monitor: Monitor,
+    last: Reduced | None,
+) -> Reduced | None:
+    """Lower the violation to tol, or as far as the cycles can.
+
+    `last` is that of the solution before; the result is the last one of this solution.
+    """
+    reduced, lowest, idle = None, np.inf, 0
     with one_blas_thread():
         for _ in range(SETTINGS.cycles):
             doubtful = state.violation <= max(tol, SETTINGS.doubt * state.rounding(cache.dtype))
             if doubtful and (not state.make_exact(source, monitor) or state.violation <= tol):
-                return
+                return reduced or last
             objective = state.objective
             falls = objective < lowest - 1e-12 * abs(objective)
             lowest, idle = min(lowest, objective), 0 if falls else idle + 1
             if idle > SETTINGS.idle or monitor.stop(state.steps) is not None:
-                return
+                return reduced
             try:
-                _to_minimum_of_face(state, source, cache, monitor)
+                if reduced is None:
+                    reduced = _begin(state, source, last, monitor)
+                else:
+                    reduced.join(_violators(state, reduced, tol))
+                reduced = _to_minimum(state, reduced, cache, tol, monitor)
             except (NotConvex, Spoiled):  # by rounding
-                state.factor = None
-                return
-            _burst(state, cache, tol, monitor)
+                return None
+            if reduced is None:
+                return None
+    return reduced
 
 
-def _to_minimum_of_face(state: State, source: Source, cache: RowCache, monitor: Monitor) -> None:
-    """Move the free variables to their minimum, as far as their bounds allow."""
-    problem, xp = state.problem, state.xp
-    free = xp.flatnonzero((state.b > problem.lower) & (state.b < problem.upper))
-    if len(free) < 2:
-        return
-    Q = Quadratic(
-        lambda a, b: source.block(problem.row[a], problem.row[b], np.float64),
-        lambda a: problem.ridge[a],
-        state.backend,
+def _begin(state: State, source: Source, last: Reduced | None, monitor: Monitor) -> Reduced:
+    """The free variables: those expected to stay free as the core, the others as members."""
+    problem, free = state.problem, _free(state)
+
+    def values(a: Integers, b: Integers, out: Floats | None = None) -> Floats:
+        if out is None:
+            return source.block(problem.row[a], problem.row[b], np.float64)
+        source.fill_block(problem.row[a], problem.row[b], out)
+        return out
+
+    Q = Quadratic(values, lambda a: problem.ridge[a], state.backend)
+    scratch = Scratch(state.xp) if last is None else last.scratch
+    if last is None:
+        last = Reduced(Q, free, problem.group, problem.fixed, scratch)
+    G, now = state.G, state.b.copy()
+    goal = SETTINGS.fall * state.violation_at(G) * state.unit(G)
+    state.steps += last.expect(state.variables(G), now, goal, monitor, state.steps)
+    stays = (now > problem.lower)[free] & (now < problem.upper)[free]
+    reduced = Reduced(Q, free[stays], problem.group, problem.fixed, scratch)
+    reduced.join(free[~stays])
+    return reduced
+
+
+def _violators(state: State, reduced: Reduced, tol: float) -> Integers:
+    """The worst violators of optimality that are neither in the core nor members."""
+    xp, problem, G = state.xp, state.problem, state.G
+    level = xp.asarray([one.value for one in levels(state.variables(G), state.backend)])
+    below = -level[problem.group] - G
+    excess = xp.maximum(
+        xp.where(can_grow(problem, state.b), below, -np.inf),
+        xp.where(can_shrink(problem, state.b), -below, -np.inf),
     )
-
-    def minimum(factor: BorderedFactor, most: int) -> None:
-        members, before, F = factor.members, state.objective, state.F.copy()
-        face = Face.of(state.variables(state.G), members, xp)
-        b, _ = minimise(face, factor, most, lambda: monitor.stop(state.steps) is not None)
-        working_set.move(state, cache, members, b)
-        noise = state.rounding(cache.dtype) * float(xp.abs(state.b).sum())
-        if state.objective > before + noise:
-            state.b[members], state.F = face.b, F
-            raise Spoiled
-
-    state.factor, _ = with_factor(Q, free, state.factor, minimum)
+    excess[reduced.core] = excess[reduced.members] = -np.inf
+    found = xp.flatnonzero(excess > SETTINGS.small * tol * state.unit(G))
+    if len(found) > SETTINGS.new:
+        found = found[xp.argpartition(-excess[found], SETTINGS.new)[: SETTINGS.new]]
+    worst: Integers = xp.sort(found)
+    return worst
 
 
-def _burst(state: State, cache: RowCache, tol: float, monitor: Monitor) -> None:
-    """A few pair steps on all variables, or on a working set."""
-    G, xp = state.G, state.xp
-    size = working_set.size_for(state, cache)
-    whole = size == len(state.b)
-    draw = np.random.default_rng(0)
-    chosen = xp.arange(size) if whole else working_set.choose(state, G, size, draw)
-    variables = state.variables(G).pick(chosen, state.backend)
-    target = max(0.9 * tol, SETTINGS.fall * state.violation_at(G)) * state.unit(G)
-    most = min(SETTINGS.burst * len(chosen), monitor.max_iter - state.steps)
-    done = cache.pair_steps(state.problem.row[chosen])(variables, target, most)
-    state.steps += done.taken
-    state.note(done.negative, done.unbounded)
-    working_set.move(state, cache, chosen, variables.b)
+def _to_minimum(
+    state: State, reduced: Reduced, cache: RowCache, tol: float, monitor: Monitor
+) -> Reduced | None:
+    """Move the core and the members to their minimum; None if the monitor stopped it.
+
+    Spoiled where the objective would rise.
+    """
+    G, before, F = state.G, state.objective, state.F.copy()
+    goal = max(SETTINGS.inner * tol, SETTINGS.fall * state.violation_at(G)) * state.unit(G)
+    found = minimise(reduced, state.variables(G), goal, monitor, state.steps)
+    if found is None:
+        return None
+    b = state.b[found.moved]
+    working_set.move(state, cache, found.moved, found.b)
+    state.steps += found.steps
+    noise = state.rounding(cache.dtype) * float(state.xp.abs(state.b).sum())
+    if state.objective > before + noise:
+        state.b[found.moved], state.F = b, F
+        raise Spoiled
+    return found.reduced

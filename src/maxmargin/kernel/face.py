@@ -65,8 +65,8 @@ class Spoiled(ArithmeticError):
 class Quadratic(NamedTuple):
     """Q = K + diag(ridge) between variables, which have numbers."""
 
-    values: Callable[[Integers, Integers], Floats]
-    """K between two sets of variables."""
+    values: Callable[..., Floats]
+    """K between two sets of variables, in the memory of a third argument if it is given."""
     ridge: Callable[[Integers], Floats]
     backend: Backend
 
@@ -104,15 +104,23 @@ def factor_for(Q: Quadratic, free: Integers, last: BorderedFactor | None) -> Bor
 
 def factorize(Q: Quadratic, members: Integers) -> BorderedFactor:
     """A new factor; NotConvex where there is none."""
+    return BorderedFactor(members, *cholesky(Q, members), Q.backend)
+
+
+def cholesky(Q: Quadratic, members: Integers, out: Floats | None = None) -> tuple[Floats, float]:
+    """The lower factor of Q on some variables, and by how much its diagonal had to be shifted.
+
+    It lies in the memory of `out`, if that is given. NotConvex where there is none.
+    """
     xp = Q.backend.xp
     for shift in SETTINGS.shifts:
-        matrix = Q.values(members, members)
+        matrix = Q.values(members, members, out)
         diagonal = xp.diagonal(matrix) + Q.ridge(members)
         scale = float(xp.abs(diagonal).max(initial=0.0)) or 1.0
         xp.fill_diagonal(matrix, diagonal + shift * scale)
         L = Q.backend.cholesky(matrix)
         if L is not None:
-            return BorderedFactor(members, L, shift * scale, Q.backend)
+            return L, shift * scale
     raise NotConvex
 
 

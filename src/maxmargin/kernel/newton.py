@@ -62,7 +62,7 @@ class Tile(NamedTuple):
         """Q between the variables of the tile, by their numbers in the whole problem."""
         at, gather = partial(self.backend.xp.searchsorted, self.numbers), self.backend.gather
         return Quadratic(
-            lambda a, b: gather(self.K, at(a), at(b)),
+            lambda a, b, out=None: gather(self.K, at(a), at(b), out),
             lambda a: self.variables.ridge[at(a)],
             self.backend,
         )

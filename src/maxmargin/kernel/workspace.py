@@ -21,6 +21,7 @@ from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.cache import RowCache, cache_bytes
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.problems import DualProblem, same_conditions
+from maxmargin.kernel.reduced import Reduced
 from maxmargin.kernel.solution import Solution
 from maxmargin.kernel.sources import (
     DistancesSource,
@@ -83,6 +84,8 @@ class Solved(NamedTuple):
     ridge: Floats
     factor: BorderedFactor | None
     """That of its last Newton steps."""
+    reduced: Reduced | None
+    """That of its last cycle (continuation.py)."""
     steps: int
     """About the pair steps it takes without Newton steps."""
 
@@ -316,7 +319,9 @@ class KernelWorkspace(Workspace):
             and np.array_equal(last.row, problem.row)
             and np.array_equal(last.ridge, problem.ridge)
         )
-        return last if last is not None and same else Solved(problem.row, problem.ridge, None, 0)
+        return (
+            last if last is not None and same else Solved(problem.row, problem.ridge, None, None, 0)
+        )
 
     def unchanged(self, problem: DualProblem, b: Floats) -> Solution | None:
         """The last solution of a small problem, if it is b and solves this one too."""

@@ -3,7 +3,8 @@
 Kernels are visited from the middle of the grid outwards: a time limit leaves the likely half.
 
 Along C the dual variables at a bound grow in proportion to C, so the start is C / C_before times
-the solution before. Where no variable is at its bound, the solution before stays optimal.
+the solution before. Where no variable is at its bound, the solution before stays optimal, and where
+few are, it is the better start.
 
 A fit begins at zero where the start would decide what it finds: with an indefinite kernel, which
 has several solutions, and with another epsilon, since any intercept fits a tube wider than the
@@ -13,7 +14,7 @@ targets.
 from collections.abc import Sequence
 from copy import copy
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -27,6 +28,17 @@ from maxmargin.model_selection.search import Chain, Data, Parameters, Search
 from maxmargin.model_selection.shared import Fold, FoldModel, KernelStore, evaluate
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity
+
+
+class Settings(NamedTuple):
+    """How fits begin."""
+
+    few: float = 0.2
+    """Share of the support vectors: where no more are at their bounds, the next fit begins at the
+    solution before as it is (decision 26)."""
+
+
+SETTINGS = Settings()
 
 
 def chains(
@@ -128,6 +140,7 @@ def warm_starts(
         return found
     if not np.isfinite(C / before):
         return None
-    greatest = np.abs(found).max(axis=1, keepdims=True, initial=0.0)
-    found *= np.where(greatest < before * (1 - 1e-12), 1.0, C / before)
+    bounded = np.count_nonzero(np.abs(found) >= before * (1 - 1e-12), axis=1, keepdims=True)
+    support = np.count_nonzero(found, axis=1, keepdims=True)
+    found *= np.where(bounded <= SETTINGS.few * support, 1.0, C / before)
     return found
