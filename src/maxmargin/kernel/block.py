@@ -133,7 +133,13 @@ def solve(
         advanced = True
         rows = rows_for(problem, workspace, source.dtypes[0])
         reduced = continuation.advance(
-            state, source, rows, SETTINGS.target * tol, monitor, last.reduced
+            state,
+            source,
+            rows,
+            SETTINGS.target * tol,
+            monitor,
+            last.reduced,
+            workspace.kept.scratch,
         )
     found = finish(state, _solve_large(state, source, workspace, tol))
     kept = workspace.kept

@@ -75,10 +75,12 @@ def advance(
     tol: float,
     monitor: Monitor,
     last: Reduced | None,
+    scratch: Scratch,
 ) -> Reduced | None:
     """Lower the violation to tol, or as far as the cycles can.
 
-    `last` is that of the solution before; the result is the last one of this solution.
+    `last` is that of the solution before; the result is the last one of this solution, in the same
+    memory.
     """
     reduced, lowest, idle = None, np.inf, 0
     with one_blas_thread():
@@ -93,7 +95,7 @@ def advance(
                 return reduced
             try:
                 if reduced is None:
-                    reduced = _begin(state, source, last, monitor)
+                    reduced = _begin(state, source, last, monitor, scratch)
                 else:
                     reduced.join(_violators(state, reduced, tol))
                 reduced = _to_minimum(state, reduced, cache, tol, monitor)
@@ -104,9 +106,14 @@ def advance(
     return reduced
 
 
-def _begin(state: State, source: Source, last: Reduced | None, monitor: Monitor) -> Reduced:
-    """The free variables: those expected to stay free as the core, the others as members."""
-    problem, free = state.problem, _free(state)
+def _begin(
+    state: State, source: Source, last: Reduced | None, monitor: Monitor, scratch: Scratch
+) -> Reduced:
+    """The free variables: those expected to stay free as the core, the others as members.
+
+    What was at its bound before is not expected to stay.
+    """
+    problem, xp, free = state.problem, state.xp, _free(state)
 
     def values(a: Integers, b: Integers, out: Floats | None = None) -> Floats:
         if out is None:
@@ -115,13 +122,13 @@ def _begin(state: State, source: Source, last: Reduced | None, monitor: Monitor)
         return out
 
     Q = Quadratic(values, lambda a: problem.ridge[a], state.backend)
-    scratch = Scratch(state.xp) if last is None else last.scratch
     if last is None:
         last = Reduced(Q, free, problem.group, problem.fixed, scratch)
     G, now = state.G, state.b.copy()
     goal = SETTINGS.fall * state.violation_at(G) * state.unit(G)
     state.steps += last.expect(state.variables(G), now, goal, monitor, state.steps)
     stays = (now > problem.lower)[free] & (now < problem.upper)[free]
+    stays &= xp.isin(free, xp.concatenate([last.core, last.members]))
     reduced = Reduced(Q, free[stays], problem.group, problem.fixed, scratch)
     reduced.join(free[~stays])
     return reduced

@@ -103,12 +103,16 @@ class Reduced:
         E[: len(self.sums)] -= self.group[new] == self.sums[:, None]
         T = self.backend.triangular_solve(self.R, E + self.X @ self.Y[before:].T)
         self.T = xp.concatenate([self.T, T], axis=1)
-        between = self.Q.values(self.members, new)
-        between[self.at >= 0] = 0.0  # what they share with the new is in Q_MP
-        corner = self.Q.values(new, new)
-        xp.fill_diagonal(corner, xp.diagonal(corner) + self.Q.ridge(new) + self.shift)
         border = self.T.T @ T - self.Y @ self.Y[before:].T
-        self._grow(between + border[:before], corner + border[before:])
+        between, corner = border[:before], border[before:]
+        shared = self.Q.values(self.members, new)
+        shared[self.at >= 0] = 0.0  # what they share with the new is in Q_MP
+        between += shared
+        corner += self.Q.values(new, new)
+        xp.fill_diagonal(corner, xp.diagonal(corner) + self.Q.ridge(new) + self.shift)
+        H = self._other(before + len(new))
+        self.backend.join_blocks(self.H, between, corner, H)
+        self.H = H
         self.members = xp.concatenate([self.members, new])
         self.at = xp.concatenate([self.at, xp.full(len(new), -1)])
 
@@ -129,8 +133,11 @@ class Reduced:
         R[:-k, :-k], R[-k:, :-k], R[-k:, -k:] = self.R, side.T, corner
         self.X, self.R, self.T = xp.concatenate([self.X, X]), R, xp.concatenate([T, more])
         self._add_to_Y(xp.zeros((k, len(self.core))))
-        self._grow(xp.zeros((len(self.members), k)), xp.zeros((k, k)))
-        self.H += more.T @ more
+        before = len(self.H)
+        H = self._other(before + k)
+        xp.matmul(more.T, more, out=H)
+        H[:before, :before] += self.H
+        self.H = H
         self.members = xp.concatenate([self.members, self.core[at]])
         self.at = xp.concatenate([self.at, at])
 
@@ -143,13 +150,10 @@ class Reduced:
         self._memory[before:size] = rows
         self.Y = self._memory[:size]
 
-    def _grow(self, between: Floats, corner: Floats) -> None:
-        """Add rows and columns to H."""
-        size = len(self.H) + len(corner)
+    def _other(self, size: int) -> Floats:
+        """Memory for the next H, beside that of the last."""
         self._uses = self._uses[::-1]
-        H = self.scratch.matrix(self._uses[0], (size, size), np.float64)
-        self.backend.join_blocks(self.H, between, corner, H)
-        self.H = H
+        return self.scratch.matrix(self._uses[0], (size, size), np.float64)
 
     def can_spare(self, out: Integers) -> bool:
         """Whether variables of the core may become members as long as L stays.

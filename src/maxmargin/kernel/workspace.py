@@ -105,6 +105,8 @@ class Kept:
         self.whole, self.distances = whole, distances
         self.views: dict[bytes, KernelWorkspace] | None = None
         """Views by their rows, where they are kept."""
+        self.scratch = Scratch()
+        """Memory of the last problem that continuation.py reduced."""
 
 
 class KernelWorkspace(Workspace):
@@ -204,7 +206,9 @@ class KernelWorkspace(Workspace):
         if not isinstance(self.source, SingleSource) or self.samples.listed is not None:
             return self._viewed(rows)
         samples = Samples(self.samples.kernel, self.samples.X, rows)
-        return self.on(self.source.part(rows, scratch), samples)
+        other = self.on(self.source.part(rows, scratch), samples)
+        other.kept.scratch = scratch
+        return other
 
     def _viewed(self, rows: Integers) -> "KernelWorkspace":
         """A new view."""
