@@ -1,5 +1,4 @@
-"""Files of the site beside its pages: the lab, as ``maxmargin lab`` serves it, MathJax, and the
-picture of the start page."""
+"""Files of the site beside its pages: the lab, as ``maxmargin lab`` serves it, and MathJax."""
 
 import importlib.util
 import shutil
@@ -20,18 +19,6 @@ def mathjax() -> Path:
     return Path(package.origin).parent / "static" / "mathjax" / MATHJAX
 
 
-def draw(app: Any, config: Any) -> None:
-    """The picture of the start page, before Sphinx reads it."""
-    from sklearn.datasets import make_moons
-
-    from maxmargin import SVC
-    from maxmargin.plots import DecisionDisplay
-
-    X, y = make_moons(90, noise=0.17, random_state=3)
-    shown = DecisionDisplay.from_estimator(SVC(C=4, gamma=1.2).fit(X, y), X, y)
-    shown.figure_.savefig(Path(app.srcdir) / "_static" / "hero.svg", bbox_inches="tight")
-
-
 def copy(app: Any, error: Exception | None) -> None:
     """After the build."""
     if error is None and app.builder.format == "html":
@@ -41,7 +28,6 @@ def copy(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to both ends of the build."""
-    app.connect("config-inited", draw)
+    """Connect to the end of the build."""
     app.connect("build-finished", copy)
     return {"parallel_read_safe": True}

@@ -23,7 +23,7 @@ from maxmargin.verdict import GAP
 
 ZERO = 1e-6
 """Multipliers below this fraction of C count as zero and are not drawn."""
-LEAST_GAP = 1e-16
+LEAST_GAP = 1e-12
 """Smaller relative gaps are rounding and are drawn here."""
 PANELS = ("multipliers", "support", "margin", "objective", "error", "gap")
 
