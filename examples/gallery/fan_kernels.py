@@ -1,9 +1,9 @@
 """Fan: kernels, several classes, logistic regression."""
 
 import numpy as np
-from draw import GREEN, PINK, line, points_of, square
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
+from strokes import GREEN, PINK, line, points_of, square
 
 from data import crescents, overlapping, rings, three_clouds, xor
 from maxmargin import SVC, LinearSVC, textbook

@@ -1,7 +1,7 @@
 """Fan: the large margin, the hinge loss, slack variables."""
 
 import numpy as np
-from draw import AMBER, GREEN, PINK, arrow, line, points_of, square, turned
+from strokes import AMBER, GREEN, PINK, arrow, line, points_of, square, turned
 
 from data import overlapping, separable
 from maxmargin import SVC, textbook

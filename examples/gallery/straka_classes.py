@@ -3,8 +3,8 @@
 from functools import partial
 
 import numpy as np
-from draw import line
 from sklearn.neighbors import KNeighborsClassifier
+from strokes import line
 
 from data import sine, three_clouds, uneven_clouds
 from maxmargin import SVC, SVR, NuSVR, textbook

@@ -1,7 +1,7 @@
 """Straka: coordinate descent, SMO, primal and dual."""
 
 import numpy as np
-from draw import GREEN, PINK, arrow
+from strokes import GREEN, PINK, arrow
 
 from data import crescents, sine
 from maxmargin import textbook

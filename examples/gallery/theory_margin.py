@@ -1,7 +1,7 @@
 """Theory and Algorithms: the margin, kernels, one class, regression."""
 
 import numpy as np
-from draw import points_of
+from strokes import points_of
 
 from data import crescents, overlapping, rings, separable, sine
 from maxmargin import SVC, LinearSVR, OneClassSVM, textbook
