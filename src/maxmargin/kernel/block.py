@@ -147,7 +147,7 @@ def solve(
     to_host = source.backend.to_host
     kept.exact = fold(problem, to_host(state.b_exact), n), to_host(state.F_exact)
     steps = SETTINGS.growth * last.steps if advanced else state.steps
-    kept.solved = last._replace(factor=state.factor, reduced=reduced, steps=int(steps))
+    kept.solved = last._replace(reduced=reduced, steps=int(steps))
     return found
 
 

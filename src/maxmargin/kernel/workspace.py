@@ -17,7 +17,6 @@ from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.threads import thread_count
-from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.cache import RowCache, cache_bytes
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.problems import DualProblem, same_conditions
@@ -78,12 +77,10 @@ class Samples(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What the next solve can use of a solve: its factor, for the same Q, and its effort."""
+    """What the next solve can use of a solve, for the same Q: its reduced problem, its effort."""
 
     row: Integers
     ridge: Floats
-    factor: BorderedFactor | None
-    """That of its last Newton steps."""
     reduced: Reduced | None
     """That of its last cycle (continuation.py)."""
     steps: int
@@ -323,9 +320,7 @@ class KernelWorkspace(Workspace):
             and np.array_equal(last.row, problem.row)
             and np.array_equal(last.ridge, problem.ridge)
         )
-        return (
-            last if last is not None and same else Solved(problem.row, problem.ridge, None, None, 0)
-        )
+        return last if last is not None and same else Solved(problem.row, problem.ridge, None, 0)
 
     def unchanged(self, problem: DualProblem, b: Floats) -> Solution | None:
         """The last solution of a small problem, if it is b and solves this one too."""
