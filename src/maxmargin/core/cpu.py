@@ -268,3 +268,22 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         x = np.array(start, np.float64)
         value, _ = _cpu.minimise_logistic(contiguous(X), contiguous(t), contiguous(w), x, most)
         return x, value
+
+    # ---- ranking --------------------------------------------------------------------------------
+
+    def rank_pairs(
+        self,
+        key: Floats,
+        weight: Floats,
+        level_begin: Integers,
+        query_begin: Integers,
+        margin: float,
+    ) -> tuple[Floats, Floats]:
+        """For each sample the weight of the partners below and above it in active pairs.
+
+        The samples stand in order of query and level; ranking.h says which pairs are active.
+        """
+        below, above = np.empty(len(key)), np.empty(len(key))
+        threads = thread_count(100.0 * len(key))
+        _cpu.rank_pairs(key, weight, level_begin, query_begin, margin, below, above, threads)
+        return below, above

@@ -1,11 +1,12 @@
-// The binding of products with the data of linear models, of Crammer and Singer's machine, and of
-// logistic functions of a few features.
+// The binding of products with the data of linear models, of Crammer and Singer's machine, of
+// logistic functions of a few features, and of the pairs of a ranking.
 #include <tuple>
 
 #include "crammer_singer.h"
 #include "holder.h"
 #include "linear.h"
 #include "logistic.h"
+#include "ranking.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 namespace {
@@ -121,6 +122,31 @@ std::tuple<double, int64_t> minimise_logistic(Array<double> X, Array<double> t, 
   return {found.value, found.passes};
 }
 
+// Whether begins ascend from 0 to `end`.
+bool partition(const Array<int64_t>& begin, int64_t end) {
+  const size_t size = begin.size();
+  if (begin.ndim() != 1 || size == 0) return false;
+  if (begin.data()[0] != 0 || begin.data()[size - 1] != end) return false;
+  return std::is_sorted(begin.data(), begin.data() + size);
+}
+
+void rank_pairs(Array<double> key, Array<double> weight, Array<int64_t> level_begin,
+                Array<int64_t> query_begin, double margin, Writable<double> below,
+                Writable<double> above, int threads) {
+  const int64_t n = int64_t(key.size());
+  const double* const weights = of_length(weight, n, "rank_pairs: length of weight");
+  double* const to_below = of_length(below, n, "rank_pairs: length of below");
+  double* const to_above = of_length(above, n, "rank_pairs: length of above");
+  require(partition(level_begin, n), "rank_pairs: levels");
+  require(partition(query_begin, int64_t(level_begin.size()) - 1), "rank_pairs: queries");
+  nb::gil_scoped_release release;
+  const bool finite = std::all_of(key.data(), key.data() + n, [](double k) { return k - k == 0; });
+  require(finite, "rank_pairs: the keys must be finite");
+  hot::rank_pairs({key.data(), weights, level_begin.data(), query_begin.data(),
+                   int64_t(query_begin.size()) - 1, margin, to_below, to_above},
+                  threads);
+}
+
 template <class T>
 void bind(nb::module_& m) {
   m.def("linear_values", &linear_values<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("w"),
@@ -144,6 +170,9 @@ void bind(nb::module_& m) {
 void bind_float64(nb::module_& m) {
   m.def("minimise_logistic", &minimise_logistic, nb::arg("X"), nb::arg("t"), nb::arg("w"),
         nb::arg("x").noconvert(), nb::arg("most"));
+  m.def("rank_pairs", &rank_pairs, nb::arg("key"), nb::arg("weight"), nb::arg("level_begin"),
+        nb::arg("query_begin"), nb::arg("margin"), nb::arg("below").noconvert(),
+        nb::arg("above").noconvert(), nb::arg("threads"));
 }
 
 }  // namespace
