@@ -16,7 +16,7 @@ LAYERS = [
     {"verdict", "workspace", "intervals"},
     {"linear"},
     {"kernel"},
-    {"online", "calibration"},
+    {"online", "calibration", "structured"},
     {"training"},
     {"estimators"},
     {"compression", "model_selection"},
