@@ -55,8 +55,8 @@ def convert(
 ) -> None:
     """Convert a model or a data file.
 
-    Models: .mm, LIBSVM and LIBLINEAR text (.model); SVM-light is read only; ONNX, C and JavaScript
-    are written only. Data: svmlight, CSV, TSV, Parquet, .npy, .npz.
+    Models: .mm, LIBSVM and LIBLINEAR text (.model), SVM-light text (--to svm-light); ONNX, C and
+    JavaScript are written only. Data: svmlight, CSV, TSV, Parquet, .npy, .npz.
 
     Examples:
 

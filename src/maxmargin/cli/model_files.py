@@ -23,6 +23,7 @@ FORMATS: dict[str, Writer] = {
     "mm": io.save,
     "libsvm": io.save_libsvm,
     "liblinear": io.save_liblinear,
+    "svm-light": io.save_svm_light,
 }
 PICKLES = (".pkl", ".pickle", ".joblib")
 EXPORTS = {".onnx": "onnx", ".c": "c", ".h": "c", ".js": "javascript", ".mjs": "javascript"}
@@ -51,7 +52,7 @@ MODEL_WRITERS = {
 
 
 def model_format(path: Path, asked: str | None, model: Any) -> str:
-    """Return mm, libsvm or liblinear: as asked, or by the name's suffix, which must be theirs."""
+    """Return a key of FORMATS: as asked, or by the name's suffix, which must be that of a model."""
     if asked is not None:
         return one_of("--format", asked, FORMATS)
     if path.suffix == ".mm":
@@ -66,10 +67,13 @@ def model_format(path: Path, asked: str | None, model: Any) -> str:
 
 def check_scaling(kind: str, scale: str | None, model: Any) -> None:
     """Refuse before the work a format that cannot hold the scaling of a model."""
-    if scale is not None and kind == "libsvm" and getattr(model, "kernel", "") != "linear":
+    names = {"libsvm": "LIBSVM", "svm-light": "SVM-light"}
+    if scale is None or kind not in names or isinstance(model, LINEAR):
+        return
+    if getattr(model, "kernel", "") != "linear":
         raise usage(
-            "LIBSVM's model files hold no scaling: write a .mm file, which does, or scale the data "
-            "first (maxmargin scale --save) and train without --scale."
+            f"{names[kind]}'s model files hold no scaling: write a .mm file, which does, or scale "
+            "the data first (maxmargin scale --save) and train without --scale."
         )
 
 

@@ -123,7 +123,8 @@ def train(
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", help="mm, libsvm or liblinear; by default the model's suffix decides."
+            "--format",
+            help="mm, libsvm, liblinear or svm-light; by default the model's suffix decides.",
         ),
     ] = None,
     options: DataOptions,

@@ -1,4 +1,4 @@
-"""Scaled models for LIBSVM's and LIBLINEAR's files, which hold no scaling.
+"""Scaled models for LIBSVM's, LIBLINEAR's and SVM-light's files, which hold no scaling.
 
 A linear function of scaled features is a linear function of the features themselves:
 
@@ -35,8 +35,11 @@ def linear_without_scaling(model: Any) -> tuple[Any, LinearModel]:
     return machine, replace(found, coef=weights * factor, intercept=intercept)
 
 
-def machine_without_scaling(model: Any) -> KernelModel:
-    """The record of a kernel machine for features as they are; ValueError if there is none."""
+def machine_without_scaling(model: Any, program: str = "LIBSVM") -> KernelModel:
+    """The record of a kernel machine for features as they are; ValueError if there is none.
+
+    The error names the program whose file is written.
+    """
     scalers, machine = parts_of(model)
     found = record_of(machine)
     if not scalers:
@@ -44,10 +47,10 @@ def machine_without_scaling(model: Any) -> KernelModel:
     steps = steps_of(scalers)
     if found.kernel.kind is not Kind.LINEAR:
         raise ValueError(
-            f"LIBSVM's model files hold no scaling, and a machine with {found.kernel!r} needs it. "
-            "Write a .mm file (io.save), which holds it, or export the model (io.to_onnx, to_c, "
-            "to_javascript). For LIBSVM's own programs scale the data first, with maxmargin scale "
-            "--save or svm-scale -s, and train on the scaled data."
+            f"{program}'s model files hold no scaling, and a machine with {found.kernel!r} needs "
+            "it. Write a .mm file (io.save), which holds it, or export the model (io.to_onnx, "
+            f"to_c, to_javascript). For {program}'s own programs scale the data first, with "
+            "maxmargin scale --save or svm-scale -s, and train on the scaled data."
         )
     factor, shift = affine(steps, found.n_features)
     moved: Floats = found.columns() @ np.ravel(found.vectors @ shift)
