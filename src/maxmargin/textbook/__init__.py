@@ -20,13 +20,17 @@ from maxmargin.textbook import (
 )
 from maxmargin.textbook.animate import animate
 from maxmargin.textbook.coordinate_descent import coordinate_descent
+from maxmargin.textbook.cutting_planes import cutting_planes, n_slack
 from maxmargin.textbook.decomposition import decomposition
 from maxmargin.textbook.dual_coordinate_descent import dual_coordinate_descent
 from maxmargin.textbook.epsilon_svr import epsilon_svr
 from maxmargin.textbook.hard_margin import hard_margin_qp
 from maxmargin.textbook.kernel_regression import kernel_regression
 from maxmargin.textbook.kkt import KKTTable, kkt_table
+from maxmargin.textbook.laplacian import graph_laplacian, laplacian_svm
 from maxmargin.textbook.lasso import lasso
+from maxmargin.textbook.latent import latent_svm
+from maxmargin.textbook.least_squares import least_squares_svm, leave_one_out
 from maxmargin.textbook.models import KernelModel, LinearModel, Model
 from maxmargin.textbook.multiclass import OneVersusOne, OneVersusRest, one_vs_one, one_vs_rest
 from maxmargin.textbook.norma import norma
@@ -39,15 +43,22 @@ from maxmargin.textbook.primal_gradient import primal_gradient
 from maxmargin.textbook.primal_newton import primal_newton
 from maxmargin.textbook.primal_versus_dual import primal_versus_dual
 from maxmargin.textbook.quadratic_program import QuadraticProgram
+from maxmargin.textbook.quantile import pinball, quantile_svr
+from maxmargin.textbook.ranking import ranking_svm, swapped_pairs
 from maxmargin.textbook.regression import linear_regression, logistic_regression, softmax_regression
 from maxmargin.textbook.sgd_svm import sgd_svm
 from maxmargin.textbook.simplified_smo import simplified_smo
 from maxmargin.textbook.smo import smo
 from maxmargin.textbook.soft_margin import slacks, soft_margin_qp
+from maxmargin.textbook.structured import Chain, chain_svm, viterbi, worst_labelling
+from maxmargin.textbook.svdd import Ball, svdd
 from maxmargin.textbook.trace import Step, Trace
+from maxmargin.textbook.transductive import transductive
 from maxmargin.textbook.worked_example import worked_example
 
 __all__ = [
+    "Ball",
+    "Chain",
     "KKTTable",
     "KernelModel",
     "LinearModel",
@@ -59,7 +70,9 @@ __all__ = [
     "Step",
     "Trace",
     "animate",
+    "chain_svm",
     "coordinate_descent",
+    "cutting_planes",
     "data",
     "decomposition",
     "dual_coordinate_descent",
@@ -67,16 +80,22 @@ __all__ = [
     "epsilon_svr",
     "exercises",
     "experiments",
+    "graph_laplacian",
     "hard_margin_qp",
     "kernel_pegasos",
     "kernel_regression",
     "kernels",
     "kkt_table",
+    "laplacian_svm",
     "lasso",
+    "latent_svm",
+    "least_squares_svm",
+    "leave_one_out",
     "lectures",
     "linear_regression",
     "logistic_regression",
     "losses",
+    "n_slack",
     "norma",
     "nu_svc",
     "nu_svr",
@@ -85,16 +104,24 @@ __all__ = [
     "one_vs_rest",
     "pegasos",
     "pegasos_objective",
+    "pinball",
     "practice",
     "primal_gradient",
     "primal_newton",
     "primal_versus_dual",
+    "quantile_svr",
+    "ranking_svm",
     "sgd_svm",
     "simplified_smo",
     "slacks",
     "smo",
     "soft_margin_qp",
     "softmax_regression",
+    "svdd",
+    "swapped_pairs",
     "theorems",
+    "transductive",
+    "viterbi",
     "worked_example",
+    "worst_labelling",
 ]

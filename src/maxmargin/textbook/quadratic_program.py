@@ -45,9 +45,12 @@ class QuadraticProgram(NamedTuple):
     b: Array
 
 
-def box(n: int, C: float) -> tuple[Array, Array]:
-    """G and h of 0 <= x_i <= C, or of 0 <= x_i if C is infinite, as for the hard margin."""
-    if np.isinf(C):
+def box(n: int, C: float | Array) -> tuple[Array, Array]:
+    """G and h of 0 <= x_i <= C, or of 0 <= x_i if C is infinite, as for the hard margin.
+
+    An array C has a bound for each x_i.
+    """
+    if np.any(np.isinf(C)):
         return -np.eye(n), np.zeros(n)
     return np.vstack([-np.eye(n), np.eye(n)]), np.concatenate([np.zeros(n), np.full(n, C)])
 
@@ -91,7 +94,7 @@ def _clarabel(program: QuadraticProgram) -> tuple[Array | None, str]:
     return (np.array(found.x) if "Solved" in str(found.status) else None), str(found.status)
 
 
-def tidy(a: Array, C: float, close: float = 1e-7) -> Array:
+def tidy(a: Array, C: float | Array, close: float = 1e-7) -> Array:
     """Move multipliers that are close to a bound onto it.
 
     An interior-point method stops just inside the bounds.
@@ -106,7 +109,7 @@ def units(K: Array, C: float) -> tuple[float, ...]:
     return (own, C) if np.isfinite(C) else (own,)
 
 
-def level(values: Array, a: Array, C: float, sign: Array) -> float:
+def level(values: Array, a: Array, C: float | Array, sign: Array) -> float:
     """The number r of the optimality conditions.
 
         0 < a_i < C    values_i = r

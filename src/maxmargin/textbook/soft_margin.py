@@ -32,8 +32,11 @@ from maxmargin.textbook.quadratic_program import QuadraticProgram, box, level, s
 from maxmargin.textbook.trace import Trace, dual_trace, soft_margin_step
 
 
-def soft_margin_program(K: Array, t: Array, C: float) -> QuadraticProgram:
-    """P, q, G, h, A, b of the dual, from the kernel matrix and the labels; C may be infinite."""
+def soft_margin_program(K: Array, t: Array, C: float | Array) -> QuadraticProgram:
+    """P, q, G, h, A, b of the dual, from the kernel matrix and the labels.
+
+    C may be infinite, or an array with a price for each point.
+    """
     n = len(t)
     return QuadraticProgram(np.outer(t, t) * K, -np.ones(n), *box(n, C), t[None, :], np.zeros(1))
 
@@ -77,7 +80,7 @@ def soft_margin_qp(
     return KernelModel(X, a * t, b, kernel), kept
 
 
-def bias_of_free(K: Array, t: Array, a: Array, C: float) -> float:
+def bias_of_free(K: Array, t: Array, a: Array, C: float | Array) -> float:
     """The weighted mean of t_j - sum_i a_i t_i k(x_i, x_j) over M = {j : 0 < a_j < C}.
 
     ``fan`` (40) has the plain mean. At the optimum all members agree, and so do both means. A
