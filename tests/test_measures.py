@@ -1,0 +1,244 @@
+"""The losses of performance measures, against all labelings or rankings of a few samples."""
+
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.metrics import average_precision_score
+
+from maxmargin.structured.contingency import F1Loss, TopLoss
+from maxmargin.structured.measures import HingeLoss, Measure, goal
+
+NAMES = [measure.value for measure in Measure]
+SMALL = [(1, 1), (1, 4), (4, 1), (2, 3), (2, 4), (3, 3), (4, 3)]
+
+
+def sample(p, q, seed, ties=False):
+    """Labels and scores of p positive and q negative samples, in any order."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, -1], [p, q]))
+    s = rng.normal(scale=2, size=p + q) + 0.5 * y
+    return y, np.round(s) if ties else s
+
+
+# ---- the definitions, over everything that can be predicted --------------------------------------
+
+
+def worst(planes, s, free=False):
+    """The greatest of the functions offset + t.s, or its least value over all intercepts."""
+    offsets, T = np.array([offset for offset, _ in planes]), np.array([t for _, t in planes])
+    values, sums = offsets + T @ s, T.sum(axis=1)
+    if not free:
+        return values.max()
+    # minimise z with z >= value + sum b
+    found = linprog(
+        [1, 0], np.column_stack([-np.ones(len(sums)), sums]), -values, bounds=(None,) * 2
+    )
+    assert found.success
+    return found.fun
+
+
+def labelings(y, measure):
+    """offset and t of every labeling."""
+    n = len(y)
+    for hat in product([-1, 1], repeat=n):
+        hat = np.array(hat)
+        wrong, right = np.sum(hat != y), np.sum((hat > 0) & (y > 0))
+        lost = wrong / n if measure == "error" else wrong / (2 * right + wrong)
+        yield n * lost, (hat - y) / 2
+
+
+def best_k(y, measure, k):
+    """offset and t of every choice of k samples: they are compared with those left out."""
+    n, p = len(y), np.sum(y > 0)
+    of = p if measure == "recall_at_k" else k
+    for rows in combinations(range(n), k):
+        hat = np.full(n, -1)
+        hat[list(rows)] = 1
+        missed, taken = (y > 0) & (hat < 0), (y < 0) & (hat > 0)
+        swaps = min(k, p) - np.sum((y > 0) & (hat > 0))
+        t = swaps * (taken / max(taken.sum(), 1) - missed / max(missed.sum(), 1))
+        yield n * swaps / of, t
+
+
+def rankings(y, measure):
+    """offset and t of every ranking, best sample first."""
+    n, up, down = len(y), np.flatnonzero(y > 0), np.flatnonzero(y < 0)
+    for order in permutations(range(n)):
+        place = np.argsort(order)
+        t, swapped = np.zeros(n), 0
+        for i, j in product(up, down):
+            if place[j] < place[i]:
+                swapped += 1
+                t[[i, j]] += [-1, 1]
+        pairs = len(up) * len(down)
+        lost = swapped / pairs if measure == "auc" else 1 - average_precision_score(y, -place)
+        yield n * lost, t * n / pairs
+
+
+def definition(measure, y, s, k, free):
+    """The loss by its definition."""
+    if measure in ("error", "f1"):
+        return worst(list(labelings(y, measure)), s, free)
+    if measure in ("auc", "average_precision"):
+        return worst(list(rankings(y, measure)), s)
+    k = np.sum(y > 0) if measure == "prbep" else k
+    return worst(list(best_k(y, measure, k)), s)
+
+
+def loss_of(measure, y, k=2, free=False, weight=None):
+    weight = np.ones(len(y)) if weight is None else weight
+    return goal(Measure(measure), y > 0, weight, k, free).loss
+
+
+def value(found, s):
+    return found.offset + float(found.t @ s)
+
+
+@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("free", [False, True])
+def test_value_by_enumeration(measure, free):
+    for seed, (p, q) in enumerate(SMALL):
+        if measure in ("auc", "average_precision") and p + q > 5:
+            continue
+        for ties in (False, True):
+            y, s = sample(p, q, seed, ties)
+            for k in range(1, p + q) if measure.endswith("_k") else [0]:
+                found = loss_of(measure, y, k, free)(s)
+                expected = definition(measure, y, s, k, free)
+                assert value(found, s) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize(("p", "q"), [(4, 3), (10, 40), (40, 10), (1, 30), (30, 1)])
+def test_tangent_is_below_the_loss_and_not_negative(measure, free, p, q):
+    rng = np.random.default_rng(p)
+    for ties in (False, True):
+        y, s = sample(p, q, 3, ties)
+        loss = loss_of(measure, y, 5, free)
+        found = loss(s)
+        assert value(found, s) >= -1e-9
+        invariant = free or measure not in ("error", "f1")
+        assert not invariant or abs(found.t.sum()) < 1e-9
+        for scale in (0.1, 1, 10):
+            other = s + scale * rng.normal(size=len(s))
+            assert value(loss(other), other) >= value(found, other) - 1e-9
+
+
+def test_error_is_the_sum_of_hinge_losses():
+    y, s = sample(30, 50, 1)
+    weight = np.random.default_rng(0).random(80)
+    found = loss_of("error", y, weight=weight)(s)
+    assert value(found, s) == pytest.approx(weight @ np.maximum(0, 1 - y * s), rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [1, 3, 40])
+def test_break_even_point_is_where_k_is_the_number_of_positives(p):
+    """For k = p the loss is that of SVM-perf, whose planes are half the difference of labels."""
+    y, s = sample(p, 30, 2)
+    up, down = np.sort(s[y > 0]), np.sort(s[y < 0])[::-1]
+    values = [len(y) * m / p - up[:m].sum() + down[:m].sum() for m in range(min(p, len(down)) + 1)]
+    for measure in ("prbep", "precision_at_k", "recall_at_k"):
+        assert value(loss_of(measure, y, p)(s), s) == pytest.approx(max(values), rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["precision_at_k", "recall_at_k"])
+@pytest.mark.parametrize("k", [1, 5, 10, 17, 35])
+def test_loss_of_the_k_best_bounds_the_measure(measure, k):
+    """n times what the k best samples lack, at any scores and any k."""
+    for seed in range(20):
+        y, s = sample(10, 30, seed)
+        hits = np.sum(y[np.argsort(-s)[:k]] > 0)
+        lost = 40 * (min(k, 10) - hits) / (10 if measure == "recall_at_k" else k)
+        assert value(loss_of(measure, y, k)(s), s) >= lost - 1e-9
+
+
+@pytest.mark.parametrize(("p", "q"), [(7, 200), (150, 60), (1, 100), (100, 1)])
+def test_f1_of_many_samples_by_all_tables(p, q):
+    y, s = sample(p, q, 4)
+    up, down = np.sort(s[y > 0]), np.sort(s[y < 0])[::-1]
+    missed, taken = np.append(0, np.cumsum(up)), np.append(0, np.cumsum(down))
+    c, d = np.arange(p + 1)[:, None], np.arange(q + 1)[None, :]
+    tables = (p + q) * (c + d) / (2 * p - c + d) - missed[:, None] + taken
+    assert value(loss_of("f1", y)(s), s) == pytest.approx(tables.max(), rel=1e-12)
+    spread = (d - c) * np.linspace(-40, 40, 4001)[:, None, None] if p * q < 1000 else None
+    if spread is not None:
+        least = (tables + spread).max(axis=(1, 2)).min()
+        found = value(loss_of("f1", y, free=True)(s), s)
+        assert least - 0.02 * p * q <= found <= least + 1e-9
+
+
+@pytest.mark.parametrize(("p", "q"), [(7, 200), (150, 60), (1, 100), (100, 1), (64, 64)])
+@pytest.mark.parametrize("ties", [False, True])
+def test_average_precision_of_many_samples_by_all_pairs(p, q, ties):
+    """Yue and others' choice for every negative sample, in p q steps."""
+    y, s = sample(p, q, 5, ties)
+    s /= 4
+    up, down = np.sort(s[y > 0])[::-1], np.sort(s[y < 0])[::-1]
+    i, j = np.arange(1, p + 1), np.arange(1, q + 1)[:, None]
+    gain = i / (i + j - 1) - i / (i + j) - (up - down[:, None]) / q
+    best = np.maximum(0, np.cumsum(gain[:, ::-1], axis=1)).max(axis=1)
+    expected = (p + q) / p * best.sum()
+    assert value(loss_of("average_precision", y)(s), s) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("free", [False, True])
+def test_weights_are_copies(measure, free):
+    y, s = sample(8, 12, 6)
+    weight = np.random.default_rng(1).integers(1, 4, 20)
+    found = loss_of(measure, y, 5, free, weight.astype(float))(s)
+    copies = np.repeat(np.arange(20), weight)
+    expected = loss_of(measure, y[copies], 5, free)(s[copies])
+    assert value(found, s) == pytest.approx(value(expected, s[copies]), rel=1e-12)
+    sums = np.bincount(copies, expected.t)
+    other = s + np.random.default_rng(2).normal(size=20)
+    assert (
+        value(found, other)
+        <= value(loss_of(measure, y[copies], 5, free)(other[copies]), other[copies]) + 1e-9
+    )
+    assert found.offset + found.t @ s == pytest.approx(expected.offset + sums @ s, rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["error", "f1"])
+def test_intercept_is_the_best_one(measure):
+    for seed in range(10):
+        y, s = sample(5 + seed, 30, seed)
+        plain = loss_of(measure, y)
+        free = goal(Measure(measure), y > 0, np.ones(len(y)), 0, True)
+        b = free.intercept(s)
+        assert value(plain(s + b), s + b) == pytest.approx(value(free.loss(s), s), rel=1e-12)
+        assert goal(Measure(measure), y > 0, np.ones(len(y)), 0, False).intercept(s) == 0
+
+
+@pytest.mark.parametrize("p", [1, 5, 29])
+def test_intercept_of_separated_samples_is_in_the_middle(p):
+    """The loss is 0 between two intercepts, which mirror each other."""
+    y = np.repeat([1, -1], [p, 30 - p])
+    s = 100.0 * y
+    f1 = F1Loss(y > 0, True)
+    assert value(f1(s), s) == 0
+    # all positive samples missed cost 30 / p each, one negative sample taken 30 / (2p + 1)
+    assert f1.intercept(s) == pytest.approx(15 / p - 15 / (2 * p + 1))
+    assert HingeLoss(y > 0, np.ones(30), True).intercept(s) == 0
+
+
+@pytest.mark.parametrize("measure", ["precision_at_k", "prbep"])
+def test_intercept_makes_the_k_best_positive(measure):
+    y, s = sample(9, 40, 7)
+    k = 4 if measure == "precision_at_k" else 9
+    b = goal(Measure(measure), y > 0, np.ones(49), 4, True).intercept(s)
+    assert np.sum(s + b > 0) == k
+    assert TopLoss(y > 0, 49, 1.0).intercept(s) > -s.min()
+    assert goal(Measure(measure), y > 0, np.ones(49), 4, False).intercept(s) == 0
+
+
+@pytest.mark.parametrize("measure", NAMES)
+def test_order_of_samples_does_not_matter(measure):
+    y, s = sample(20, 30, 8)
+    order = np.random.default_rng(0).permutation(50)
+    found, other = loss_of(measure, y, 7)(s), loss_of(measure, y[order], 7)(s[order])
+    assert other.offset == pytest.approx(found.offset, rel=1e-12)
+    np.testing.assert_allclose(other.t, found.t[order], atol=1e-12)
