@@ -29,7 +29,7 @@ class Certificate:
         * "optimal";
         * "approximate": the gap is within tol, but the conditions of some samples are not (linear
           models and Pegasos);
-        * "stationary": the kernel is indefinite, or not known to be positive semidefinite;
+        * "stationary": the problem is not convex, or not known to be (see ``convexity``);
         * "max_iter", "time_limit", "interrupted": the solver stopped early;
         * "stalled": float64 does not reach the tolerance;
         * "degenerate": nu-SVC with w = 0;
@@ -56,9 +56,10 @@ class Certificate:
         * "checked": this one is;
         * "assumed": the user's matrix or function, checked only in part; "optimal" relies on it;
         * "unknown": a kernel that need not be positive semidefinite, checked only in part;
-        * "indefinite": it is not positive semidefinite.
+        * "indefinite": it is not positive semidefinite;
+        * "nonconvex": labels or latent variables are chosen too.
 
-        With the last two no solution is "optimal", and the gap bounds nothing.
+        With the last three no solution is "optimal", and the gap bounds nothing.
     parts : tuple of Certificate
         One for each binary problem where there are several; this one then holds the worst of each.
 

@@ -29,9 +29,9 @@ class Status(StrEnum):
     )
     STATIONARY = (
         "stationary",
-        "The kernel is not positive semidefinite on these data: the solution satisfies the "
-        "optimality conditions to the tolerance asked for, but the problem is not convex and the "
-        "gap is no certificate.",
+        "The problem is not convex, because the kernel is not positive semidefinite on these data "
+        "or because labels or latent variables are chosen too: the solution satisfies the "
+        "optimality conditions to the tolerance asked for, but the gap is no certificate.",
     )
     MAX_ITER = (
         "max_iter",
@@ -99,11 +99,13 @@ class Convexity(StrEnum):
     """A kernel that need not be positive semidefinite, checked only in part."""
     INDEFINITE = "indefinite"
     """This matrix is not."""
+    NONCONVEX = "nonconvex"
+    """The problem chooses labels or latent variables too: no kernel makes it convex."""
 
     @property
     def convex(self) -> bool:
         """Whether a stationary point is an optimum."""
-        return self not in (Convexity.UNKNOWN, Convexity.INDEFINITE)
+        return self not in (Convexity.UNKNOWN, Convexity.INDEFINITE, Convexity.NONCONVEX)
 
     def __repr__(self) -> str:
         """That of the string it equals."""

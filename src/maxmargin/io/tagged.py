@@ -51,7 +51,9 @@ RECORDS: dict[str, Any] = {
 }
 RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
-CONVEXITIES = [*map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown"))]
+CONVEXITIES = [
+    *map(Convexity, ("proved", "checked", "assumed", "indefinite", "unknown", "nonconvex"))
+]
 """Files hold positions in these lists, so new entries go to the end."""
 MODELS: dict[str, Any] = {
     "machine": KernelModel,
