@@ -26,6 +26,7 @@ from maxmargin.kernel import certificate as kernel_certificate
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kernel
 from maxmargin.kernel.sources import make_source
+from maxmargin.kernel.tube import insensitive
 
 LENIENT = 10.0
 VALUES = 0.01
@@ -63,9 +64,8 @@ def _certificate(
 ) -> Any:
     parameters, ones = case.parameters, np.ones(len(f))
     if case.problem == "SVR":
-        return kernel_certificate.regression(
-            f, target, parameters["C"] * ones, parameters["epsilon"], b, intercept
-        )
+        tube = insensitive(target, parameters["C"] * ones, parameters["epsilon"])
+        return kernel_certificate.regression(f, tube, b, intercept)
     if case.problem == "OneClassSVM":
         return kernel_certificate.one_class(f, ones, b, -intercept, parameters["nu"] * len(f))
     return kernel_certificate.classification(

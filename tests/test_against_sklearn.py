@@ -10,6 +10,7 @@ import data
 from helpers import FIVE, values
 from maxmargin import OneClassSVM
 from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.tube import insensitive
 
 ROWS = 350
 
@@ -37,7 +38,7 @@ def certify(estimator, model, X, y, epsilon):
         case "OneClassSVM":
             return kernel_certificate.one_class(f, ones, b, -bias, b.sum())
         case _:
-            return kernel_certificate.regression(f, y, ones, epsilon, b, bias)
+            return kernel_certificate.regression(f, insensitive(y, ones, epsilon), b, bias)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

@@ -14,6 +14,7 @@ from maxmargin.kernel.face import NotConvex, factorize
 from maxmargin.kernel.newton import Tile
 from maxmargin.kernel.solution import can_grow, can_shrink, levels
 from maxmargin.kernel.state import State
+from maxmargin.kernel.tube import insensitive
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -226,7 +227,7 @@ def test_a_round_of_pair_steps(
 
 
 def test_a_round_brings_F_up_to_date():
-    problem = problems.eps_svr(X[:, 1], C, 0.1)
+    problem = problems.svr(insensitive(X[:, 1], C, 0.1))
     at = state_of(problem, between_bounds(problem))
     active = np.array([3, 5, 40, n + 3, n + 7])
     target = (problem.lower + 0.3 * (problem.upper - problem.lower))[active]
@@ -366,7 +367,7 @@ def test_a_burst_ends(monkeypatch):
 def test_small_problems_are_solved_to_rounding(name):
     problem = {
         "c_svc": problems.c_svc(y, C),
-        "eps_svr": problems.eps_svr(X[:, 1], C, 0.1),
+        "eps_svr": problems.svr(insensitive(X[:, 1], C, 0.1)),
         "nu_svc": problems.nu_svc(y, C, 0.4),
     }[name]
     found = block.solve(problem, KernelWorkspace(SOURCE, Monitor()), 1e-3)

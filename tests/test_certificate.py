@@ -11,6 +11,7 @@ from helpers import FIVE, binary, target, values
 from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM
 from maxmargin.kernel import certificate as kernel_certificate
 from maxmargin.kernel.evaluation import kernel_values
+from maxmargin.kernel.tube import insensitive
 
 rng = np.random.default_rng(0)
 X, label = binary(80)
@@ -53,9 +54,10 @@ def test_regression_gap_is_primal_minus_dual():
         f = K @ b + bias
         primal = 0.5 * b @ K @ b + np.sum(C * np.maximum(0, np.abs(z - f) - epsilon))
         dual = z @ b - epsilon * np.abs(b).sum() - 0.5 * b @ K @ b
-        found = kernel_certificate.regression(f, z, C, epsilon, b, bias)
+        found = kernel_certificate.regression(f, insensitive(z, C, epsilon), b, bias)
         assert (found.primal, found.dual, found.gap) == pytest.approx((primal, dual, primal - dual))
-        assert kernel_certificate.regression(f, z, C, epsilon, b, bias, squared=True).gap >= 0
+        squared = insensitive(z, C, epsilon, True)
+        assert kernel_certificate.regression(f, squared, b, bias).gap >= 0
 
 
 def test_one_class_gap_is_primal_minus_dual():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin.kernel import certificate as kernel_certificate
+from maxmargin.kernel.tube import insensitive
 
 C = 2.0
 SHARES = (0.0, 0.25, 1.0)
@@ -43,7 +44,7 @@ def test_regression(share):
     b, epsilon = share * C, 0.5
     for r in (-4.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 4.0):
         f, z, bound, variable = one(1.0, 1.0 + r, C, b)
-        found = kernel_certificate.regression(f, z, bound, epsilon, variable, 0.0)
+        found = kernel_certificate.regression(f, insensitive(z, bound, epsilon), variable, 0.0)
         broken = [0.0]
         if b < C:
             broken.append(r - epsilon)
@@ -55,7 +56,8 @@ def test_regression(share):
             broken.append(epsilon + r)
         assert found.kkt_violation == pytest.approx(max(broken))
         assert found.box_violation == max(abs(b) - C, 0.0)
-        squared = kernel_certificate.regression(f, z, bound, epsilon, variable, 0.0, squared=True)
+        square = insensitive(z, bound, epsilon, True)
+        squared = kernel_certificate.regression(f, square, variable, 0.0)
         off = abs(np.sign(b) * r - epsilon - abs(b) / (2 * C)) if b else max(0.0, abs(r) - epsilon)
         assert squared.kkt_violation == pytest.approx(off)
         assert squared.box_violation == 0.0
@@ -65,7 +67,8 @@ def test_regression_without_loss():
     """Certified as the problem whose tube is as wide as the largest residual."""
     f, z, b = np.zeros(3), np.array([0.5, -2.0, 0.25]), np.array([0.0, -1.5, 1.5])
     for epsilon, width in ((0.1, 2.0), (3.0, 3.0)):
-        found = kernel_certificate.regression(f, z, np.full(3, np.inf), epsilon, b, 0.0)
+        hard = insensitive(z, np.full(3, np.inf), epsilon)
+        found = kernel_certificate.regression(f, hard, b, 0.0)
         value = z @ b - width * 3.0
         assert (found.primal, found.dual) == (0.0, pytest.approx(value))
         assert found.gap == pytest.approx(-value)
@@ -74,9 +77,10 @@ def test_regression_without_loss():
 
 def test_the_price_of_the_tube():
     f, z, bound, b = np.zeros(2), np.array([1.0, -1.0]), np.full(2, C), np.array([0.5, -0.75])
-    plain = kernel_certificate.regression(f, z, bound, 0.5, b, 0.0)
+    tube = insensitive(z, bound, 0.5)
+    plain = kernel_certificate.regression(f, tube, b, 0.0)
     for total, off in ((1.5, 0.25), (1.0, 0.25), (0.5, 0.75)):
-        found = kernel_certificate.regression(f, z, bound, 0.5, b, 0.0, total=total)
+        found = kernel_certificate.regression(f, tube, b, 0.0, total)
         assert found.primal == pytest.approx(plain.primal + 0.5 * total)
         assert found.dual == pytest.approx(plain.dual + 0.5 * 1.25)
         assert found.gap == pytest.approx(plain.gap + 0.5 * (total - 1.25))
@@ -88,17 +92,17 @@ def test_the_price_of_the_tube():
 def test_an_objective_of_a_regression_that_is_rounding():
     """A share of 1e-14 of what the terms of the values may be: losses of a constant, and b z."""
     z, bound = np.array([1000.0, -1000.0]), np.array([1.0, 3.0])
-    trivial = 4 * 2.0 + 4 * 1000.0
+    trivial, tube = 4 * 2.0 + 4 * 1000.0, insensitive(z, bound, 0.0)
     for share, zero in ((0.99, True), (1.01, False)):
         f = np.array([1000.0 - share * 1e-14 * trivial * 1.0, -1000.0])
-        found = kernel_certificate.regression(f, z, bound, 0.0, np.zeros(2), -2.0)
+        found = kernel_certificate.regression(f, tube, np.zeros(2), -2.0)
         primal = bound[0] * (z[0] - f[0])
         assert bool(primal <= 1e-14 * trivial) is zero
         assert (found.relative_gap == 0.0) is zero
     for share, zero in ((0.9, True), (1.1, False)):
         b = np.array([0.5, 0.5 + share * 2e-14])  # z b adds up to twice the dual value
         found = kernel_certificate.regression(
-            np.array([np.nextafter(1000.0, 0.0), -1000.0]), z, bound, 0.0, b, 0.0
+            np.array([np.nextafter(1000.0, 0.0), -1000.0]), tube, b, 0.0
         )
         assert found.gap > 0
         assert bool(abs(found.dual) <= 1e-14 * float(np.abs(b * z).sum())) is zero

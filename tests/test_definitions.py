@@ -28,6 +28,7 @@ from maxmargin.kernel.solution import (
     violation,
 )
 from maxmargin.kernel.sources import make_source
+from maxmargin.kernel.tube import insensitive
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear import losses
 from maxmargin.status import Convexity, Status
@@ -170,7 +171,7 @@ def test_regression(squared):
     norm, r = b @ K @ b, z - f
     outside = [max(0.0, abs(r[i]) - EPSILON) for i in range(n)]
     value = z @ b - EPSILON * np.abs(b).sum()
-    found = kernel_certificate.regression(f, z, C, EPSILON, b, BIAS, squared)
+    found = kernel_certificate.regression(f, insensitive(z, C, EPSILON, squared), b, BIAS)
     if squared:
         primal = norm / 2 + sum(C[i] * outside[i] ** 2 for i in range(n))
         dual = value - norm / 2 - sum(b[i] ** 2 / (4 * C[i]) for i in range(n))
@@ -180,7 +181,8 @@ def test_regression(squared):
             else outside[i]
             for i in range(n)
         ]
-        check(found, primal, dual, kkt, [0.0, 0.0], abs(b.sum()))
+        gap = primal - dual + BIAS * b.sum()
+        check(found, primal, dual, kkt, [0.0, 0.0], abs(b.sum()), gap)
         return
     primal, dual = norm / 2 + sum(C[i] * outside[i] for i in range(n)), value - norm / 2
     kkt = []
@@ -393,7 +395,7 @@ def test_table_of_problems():
         "hard": (problems.hard_margin(y), zero, *ends, label, first, zero, True),
         "one_class": (problems.one_class(C, 0.4), zero, zero, C, one, every, zero, False),
         "eps_svr": (
-            problems.eps_svr(z, C, 0.1),
+            problems.svr(insensitive(z, C, 0.1)),
             tube,
             below,
             above,
@@ -471,7 +473,7 @@ def test_a_start_keeps_what_it_can():
 @pytest.mark.parametrize("squared", [False, True])
 def test_gap_of_a_dual_problem(squared):
     """Every variable could lower slope t + ridge t^2 / 2 to its least value inside the bounds."""
-    problem = problems.eps_svr(z, C, EPSILON, squared)
+    problem = problems.svr(insensitive(z, C, EPSILON, squared))
     b = np.where(problem.upper > 0, 0.4, -0.3) * np.tile(C, 2)
     F = K @ (b[:n] + b[n:])
     ends = (Level(0.25, 0.25, 0.25),)
@@ -591,7 +593,8 @@ def test_rows_of_the_audit(monkeypatch):
 def test_bounds_and_curvature_of_a_problem():
     decision = formulations.Decision(np.zeros(n), 0.0, (0.0, 0.0), scale=2.0)
     np.testing.assert_allclose(training._bounds(problems.c_svc(y, C), decision), C / 2)
-    np.testing.assert_allclose(training._bounds(problems.eps_svr(z, C, 0.1), decision), C / 2)
+    tube = problems.svr(insensitive(z, C, 0.1))
+    np.testing.assert_allclose(training._bounds(tube, decision), C / 2)
     assert training._curvature(problems.c_svc(y, C)) == 0.0
     assert training._curvature(problems.c_svc(y, C, True)) == pytest.approx(C.sum())
 

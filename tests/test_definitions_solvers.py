@@ -13,6 +13,7 @@ from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.solution import Level
 from maxmargin.kernel.sources import Source, make_source
 from maxmargin.kernel.state import State, finish
+from maxmargin.kernel.tube import insensitive
 from maxmargin.linear import bias_search, objectives, verification
 from maxmargin.linear import certificate as linear_certificate
 from maxmargin.linear.designs import ArrayDesign
@@ -212,7 +213,7 @@ def inside(problem, share):
 
 
 def test_objective_violation_and_gap_of_a_state():
-    problem = problems.eps_svr(z, C, 0.1)
+    problem = problems.svr(insensitive(z, C, 0.1))
     b = inside(problem, rng.uniform(0.2, 0.8, 2 * n))
     at = state(problem, b)
     coef = b[:n] + b[n:]

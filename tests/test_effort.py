@@ -12,6 +12,7 @@ import pytest
 from maxmargin.kernel import block, primal_newton, problems
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import NativeSource, make_source
+from maxmargin.kernel.tube import insensitive
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.linear import (
     classes,
@@ -40,8 +41,8 @@ DUALS = {
     "c_svc squared": problems.c_svc(y, C, True),
     "nu_svc": problems.nu_svc(y, C, 0.3),
     "one_class": problems.one_class(C, 0.2),
-    "eps_svr": problems.eps_svr(z, C, 0.1),
-    "eps_svr large C": problems.eps_svr(z, 100 * C, 0.1),
+    "eps_svr": problems.svr(insensitive(z, C, 0.1)),
+    "eps_svr large C": problems.svr(insensitive(z, 100 * C, 0.1)),
     "nu_svr": problems.nu_svr(z, C, 0.4),
 }
 PAIR_STEPS = {

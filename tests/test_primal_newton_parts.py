@@ -20,6 +20,7 @@ from maxmargin.kernel.primal_newton import Stopped, _Search
 from maxmargin.kernel.sources import MatrixSource, NativeSource
 from maxmargin.kernel.squared_primal import Point
 from maxmargin.kernel.state import State
+from maxmargin.kernel.tube import insensitive
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -31,7 +32,7 @@ y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
 z = X[:, 1] + 0.3 * rng.normal(size=n)
 C = rng.uniform(0.5, 2.0, n)
 K = 1.5 * np.exp(-0.4 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
-PROBLEMS = {"svc": problems.c_svc(y, C, True), "svr": problems.eps_svr(z, C, 0.2, True)}
+PROBLEMS = {"svc": problems.c_svc(y, C, True), "svr": problems.svr(insensitive(z, C, 0.2, True))}
 ALL = {name: np.ones(len(problem.row), bool) for name, problem in PROBLEMS.items()}
 
 

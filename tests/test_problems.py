@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.kernel import problems
+from maxmargin.kernel.tube import insensitive
 
 rng = np.random.default_rng(0)
 n = 12
@@ -17,7 +18,7 @@ ALL = {
     "nu_svc": problems.nu_svc(y, w, 0.3),
     "hard_margin": problems.hard_margin(y),
     "one_class": problems.one_class(w, 0.4),
-    "eps_svr": problems.eps_svr(z, 2 * w, 0.1),
+    "eps_svr": problems.svr(insensitive(z, 2 * w, 0.1)),
     "nu_svr": problems.nu_svr(z, 2 * w, 0.6),
 }
 

@@ -18,6 +18,7 @@ from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.solution import Level, Solution
 from maxmargin.kernel.sources import NativeSource, make_source
 from maxmargin.kernel.training import Method, Task
+from maxmargin.kernel.tube import insensitive
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
@@ -144,7 +145,7 @@ def test_a_solver_goes_on_by_differences_where_rounding_may_move_values(monkeypa
 
 
 def test_a_start_is_given_as_coefficients_of_samples(monkeypatch):
-    regression = problems.eps_svr(X[:, 1], C, 0.1)
+    regression = problems.svr(insensitive(X[:, 1], C, 0.1))
     solver = Steps(monkeypatch, solution(np.zeros(2 * n), np.zeros(n), ended=Status.MAX_ITER))
     training._solve(Task(form(), 1e-3, start=y), regression, space())
     np.testing.assert_array_equal(solver.asked[0][2], np.tile(y, 2))
@@ -253,7 +254,7 @@ def test_a_degenerate_problem(monkeypatch):
         trained(form(no_solution="nothing to be found"))
 
 
-PRIMAL = Primal(y, C, 0.1)
+PRIMAL = Primal(insensitive(y, C, 0.1))
 
 
 def test_what_was_stopped_early_is_damped(monkeypatch):
@@ -298,7 +299,7 @@ def test_what_does_not_change_is_not_judged_again(monkeypatch):
     early = solution(0.9 * y * C, K @ (0.9 * y * C), ended=Status.MAX_ITER)
     for factor, times in ((1.0, 1), (0.5, 2)):
         Steps(monkeypatch, early)
-        calls = spied(monkeypatch, "_judged")
+        calls = spied(monkeypatch, "judged")
 
         def damped(primal, decision, part, factor=factor):
             return factor, decision._replace(coef=factor * decision.coef)
@@ -495,9 +496,9 @@ def test_rows_are_kept_from_solve_to_solve_in_one_precision():
 
 RESIDUALS = rng.normal(size=n)
 PRIMALS = {
-    "epsilon": Primal(X[:, 0], C, 0.1),
-    "squared": Primal(X[:, 0], C, 0.1, squared=True),
-    "nu": Primal(X[:, 0], C, None, 0.3),
+    "epsilon": Primal(insensitive(X[:, 0], C, 0.1)),
+    "squared": Primal(insensitive(X[:, 0], C, 0.1, True)),
+    "nu": Primal(insensitive(X[:, 0], C, 0.0), 0.3),
 }
 
 
@@ -507,7 +508,7 @@ def test_the_best_multiple_of_a_function_that_is_worse_than_a_constant(name):
     primal, g, square = PRIMALS[name], 50.0 * RESIDUALS, 30.0
 
     def value(factor, bias, epsilon):
-        outside = np.maximum(0.0, np.abs(primal.z - factor * g - bias) - epsilon)
+        outside = np.maximum(0.0, np.abs(primal.tube.z - factor * g - bias) - epsilon)
         price = 0.3 * C.sum() * epsilon if name == "nu" else 0.0
         return factor**2 * square / 2 + price + np.sum(C * outside ** (1 + (name == "squared")))
 
@@ -523,7 +524,7 @@ def test_the_best_multiple_of_a_function_that_is_worse_than_a_constant(name):
 
 def test_a_function_that_is_better_than_a_constant_stays():
     primal = PRIMALS["epsilon"]
-    assert damped(primal, 0.25, 0.1, primal.z - 0.25, 1e-3) == (1.0, 0.25, 0.1)
+    assert damped(primal, 0.25, 0.1, primal.tube.z - 0.25, 1e-3) == (1.0, 0.25, 0.1)
     assert damped(primal, 0.25, 0.1, np.full(n, np.nan), 1.0).factor == 1.0
 
 

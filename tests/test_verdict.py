@@ -20,6 +20,7 @@ from maxmargin.kernel.block import Progress
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.sources import MatrixSource
 from maxmargin.kernel.state import State
+from maxmargin.kernel.tube import insensitive
 from maxmargin.status import Convexity, Status
 from maxmargin.verdict import Demand, Size, error_allowed, verdict, verdict_again
 
@@ -158,7 +159,9 @@ def test_certify_sums_as_the_audit_does(kernel):
     assert again.status != "refuted"
 
 
-@pytest.mark.parametrize("convexity", [Convexity.UNKNOWN, Convexity.INDEFINITE])
+@pytest.mark.parametrize(
+    "convexity", [Convexity.UNKNOWN, Convexity.INDEFINITE, Convexity.NONCONVEX]
+)
 def test_no_optimum_without_convexity(convexity):
     assert judged(convexity=convexity) is Status.STATIONARY
     assert replace(GOOD, convexity=convexity).decision_error() == np.inf
@@ -246,12 +249,12 @@ def test_optimal_means_a_small_gap(kind):
 def test_an_objective_of_zero_has_no_relative_gap():
     """Constant targets: both objectives are rounding of 0, and their quotient says nothing."""
     found = kernel_certificate.regression(
-        np.full(5, 3.7) + 4e-16, np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.7
+        np.full(5, 3.7) + 4e-16, insensitive(np.full(5, 3.7), np.ones(5), 0.0), np.zeros(5), 3.7
     )
     assert found.gap > 0
     assert found.relative_gap == 0
     found = kernel_certificate.regression(
-        np.full(5, 3.8), np.full(5, 3.7), np.ones(5), 0.0, np.zeros(5), 3.8
+        np.full(5, 3.8), insensitive(np.full(5, 3.7), np.ones(5), 0.0), np.zeros(5), 3.8
     )
     assert found.relative_gap == 1
 
@@ -480,7 +483,7 @@ def test_the_tube_of_a_regression_without_loss_is_widened_to_the_residuals():
     assert model.certificate_.relative_gap <= 0.01
     f = np.array([1.0, 2.0])
     wide = kernel_certificate.regression(
-        f, np.array([1.0, 2.3]), np.full(2, np.inf), 0.1, np.zeros(2), 0.0
+        f, insensitive(np.array([1.0, 2.3]), np.full(2, np.inf), 0.1), np.zeros(2), 0.0
     )
     assert (wide.gap, wide.kkt_violation) == (0.0, 0.0)
 
@@ -511,7 +514,7 @@ def test_problems_not_begun_at_a_time_limit_know_nothing():
 def test_a_problem_without_bounds_falls_forever_along_a_direction_without_norm(b, F, endless):
     """SVR with C = inf on two equal points of unequal targets; not where the norm grows, nor where
     the objective does not fall."""
-    problem = problems.eps_svr(np.array([1.0, -1.0]), np.full(2, np.inf), 0.1)
+    problem = problems.svr(insensitive(np.array([1.0, -1.0]), np.full(2, np.inf), 0.1))
     variables = np.array([max(b[0], 0.0), max(b[1], 0.0), min(b[0], 0.0), min(b[1], 0.0)])
     state = State(problem, variables, F * np.array(b), variables, np.zeros(2), diagonal=1.0)
     assert state.no_minimum() is endless

@@ -2,12 +2,13 @@
 
 This file shares no code with the solvers, nor does evaluation.py, which computes decision values
 for it. With decision values f_i, coefficients b_i, a_i = y_i b_i and |w|^2 = sum_i b_i
-(f_i - bias), the gap between the primal and the dual value is
+(f_i - bias), the gap between the primal and the dual value is (tube.py has loss_i and ridge_i of
+every regression)
 
     C-SVC      sum_i (C_i - a_i) max(0, 1 - y_i f_i) + a_i max(0, y_i f_i - 1)
-    eps-SVR    sum_i C_i max(0, |r_i| - eps) + eps |b_i| - b_i r_i            r_i = z_i - f_i
+    regression sum_i loss_i + eps |b_i| + ridge_i b_i^2 / 2 - b_i r_i         r_i = z_i - f_i
     one-class  sum_i a_i f_i + C_i max(0, -f_i)                               f_i with the offset
-    squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - b_i^2 / (4 C_i)
+    squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - a_i^2 / (4 C_i)
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, certificate_of
 from maxmargin.core.arrays import Floats
+from maxmargin.kernel.tube import Side, Tube
 
 ZERO = 1e-14
 """Share of the terms of a sum that rounding may leave where the sum is 0."""
@@ -74,53 +76,52 @@ def bounds_of_nu(weight: Floats, b: Floats, nu: float | None) -> Floats:
 
 @HUGE
 def regression(
-    f: Floats,
-    z: Floats,
-    C: Floats,
-    epsilon: float,
-    b: Floats,
-    bias: float,
-    squared: bool = False,
-    total: float | None = None,
+    f: Floats, tube: Tube, b: Floats, bias: float, total: float | None = None
 ) -> Certificate:
-    """eps-SVR; with ``total`` nu-SVR, whose price for epsilon is total = nu sum_i C_i."""
+    """Every loss of tube.py; with ``total`` nu-SVR, whose price for epsilon is nu sum_i C_i."""
+    z, up, down, epsilon = tube
     r = z - f
-    if np.isinf(C).any():  # no residual may exceed epsilon: certify an epsilon that none exceeds
+    if tube.hard.any():  # no residual may exceed epsilon: certify an epsilon that none exceeds
         epsilon = max(epsilon, float(np.abs(r).max(initial=0.0)))
-    outside = np.maximum(0.0, np.abs(r) - epsilon)
     norm = float((b * (f - bias)).sum())
     equality = float(abs(b.sum()))
     size = float(np.abs(b).sum())
-    value = float((z * b).sum()) - epsilon * size
-    if squared:
-        primal = norm / 2 + float((C * outside**2).sum())
-        dual = value - norm / 2 - float((b * (b / C)).sum()) / 4
-        kkt = np.where(b != 0, np.abs(np.sign(b) * r - epsilon - np.abs(b) / C / 2), outside)
-        return certificate_of(primal, dual, primal - dual, kkt, np.zeros(1), equality)
-    with np.errstate(invalid="ignore"):
-        penalty = np.where(outside > 0, C * outside, 0.0)
-    primal, dual = norm / 2 + float(penalty.sum()), value - norm / 2
-    gap = float((penalty + epsilon * np.abs(b) - b * r).sum())
+    loss = _price(r - epsilon, up) + _price(-r - epsilon, down)
+    square = np.where(b > 0, up.ridge, down.ridge) * b * b / 2
+    primal = norm / 2 + float(loss.sum())
+    dual = float((z * b).sum()) - epsilon * size - norm / 2 - float(square.sum())
+    gap = float((loss + epsilon * np.abs(b) + square - b * r).sum())
     if total is not None:
         primal, dual = primal + epsilon * total, dual + epsilon * size
         gap += epsilon * (total - size)
         equality = max(equality, size - total)
-    kkt = _tube_violations(r, C, b, epsilon)
-    trivial = float(np.where(np.isfinite(C), C * (abs(bias) + np.abs(z)), 0.0).sum())
-    zero = ZERO * trivial, ZERO * float(np.abs(b * z).sum())
-    return certificate_of(primal, dual, gap, kkt, np.abs(b) - C, equality, zero)
+    kkt = _tube_violations(r, tube, b, epsilon)
+    box = np.maximum(b - up.limit, -b - down.limit)
+    rounded = ZERO * (abs(bias) + np.abs(z))
+    trivial = np.where(tube.hard, 0.0, np.maximum(_price(rounded, up), _price(rounded, down)))
+    zero = float(trivial.sum()), ZERO * float(np.abs(b * z).sum())
+    return certificate_of(primal, dual, gap, kkt, box, equality, zero)
 
 
-def _tube_violations(r: Floats, C: Floats, b: Floats, epsilon: float) -> Floats:
-    """By how much residuals r violate the conditions at the two ends of the tube."""
-    up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
-    ends = [
-        np.where(up < C, r - epsilon, 0.0),
-        np.where(up > 0, epsilon - r, 0.0),
-        np.where(down < C, -r - epsilon, 0.0),
-        np.where(down > 0, epsilon + r, 0.0),
-    ]
-    worst: Floats = np.max(ends, axis=0, initial=0.0)
+def _price(e: Floats, side: Side) -> Floats:
+    """The loss of samples by e outside one edge of the tube: squared up to ridge limit."""
+    with np.errstate(divide="ignore"):
+        slope = np.where(side.ridge > 0, np.minimum(side.limit, e / side.ridge), side.limit)
+    loss: Floats = np.where(e > 0, slope * (e - side.ridge * slope / 2), 0.0)
+    return loss
+
+
+def _tube_violations(r: Floats, tube: Tube, b: Floats, epsilon: float) -> Floats:
+    """By how much residuals r violate the conditions at the two edges of the tube.
+
+    A variable t of a side belongs to the residual epsilon + ridge t.
+    """
+    worst = np.zeros(len(r))
+    for sign, side in ((1.0, tube.up), (-1.0, tube.down)):
+        t = np.maximum(sign * b, 0.0)
+        beyond = sign * r - epsilon - side.ridge * t
+        worst = np.maximum(worst, np.where(t < side.limit, beyond, 0.0))
+        worst = np.maximum(worst, np.where(t > 0, -beyond, 0.0))
     return worst
 
 

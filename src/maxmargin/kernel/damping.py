@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats
-from maxmargin.linear import losses
-from maxmargin.linear.bias_search import best_bias
-from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.kernel.tube import Side, Tube
 
 HALVINGS = 40
 """Multiples to try, each half of the one before; then 0."""
+STEPS = 200
+"""Most steps to the best bias; some ten are enough."""
 
 
 class Damped(NamedTuple):
@@ -26,40 +26,76 @@ class Damped(NamedTuple):
 
 
 class Primal(NamedTuple):
-    """The primal problem of an SVR in the multiple, the bias and, for nu-SVR, the tube."""
+    """The primal problem of a regression in the multiple, the bias and, for nu-SVR, the tube."""
 
-    z: Floats
-    C: Floats
-    epsilon: float | None
-    """None for nu-SVR, which finds it and pays nu sum_i C_i for a unit of it."""
-    nu: float = 0.0
-    squared: bool = False
+    tube: Tube
+    nu: float | None = None
+    """Of nu-SVR, which finds epsilon and pays nu sum_i C_i for a unit of it."""
 
     def value(self, one: Damped, g: Floats, square: float) -> float:
         """1/2 |w|^2 and the losses, where g is the kernel part of f and |w|^2 = square at 1."""
-        outside = np.maximum(0.0, np.abs(self.z - one.factor * g - one.bias) - one.epsilon)
-        price = self.nu * float(self.C.sum()) * one.epsilon if self.epsilon is None else 0.0
-        loss = float(np.sum(self.C * outside**2 if self.squared else self.C * outside))
+        z, up, down, _ = self.tube
+        r = z - one.factor * g - one.bias
+        price = 0.0 if self.nu is None else self.nu * float(up.limit.sum()) * one.epsilon
+        loss = float(np.sum(_price(r - one.epsilon, up) + _price(-r - one.epsilon, down)))
         total = one.factor**2 * square / 2 + price + loss
         return total if total == total else np.inf
 
     def best(self, factor: float, g: Floats) -> Damped:
         """A multiple with its best bias and half-width of the tube.
 
-        With a given epsilon the bias is the median of the ends of all tubes, or solves a least
-        squares problem. In nu-SVR nu / 2 of the weight lies on each side of the tube.
+        With plain losses the bias is a quantile of the edges of all tubes, else a root of the sum
+        of their slopes. In nu-SVR nu / 2 of the weight lies on each side of the tube.
         """
-        C, epsilon = self.C, self.epsilon
-        r = self.z - factor * g if factor > 0 else self.z
-        if epsilon is None:
-            low, high = _quantile(r, C, self.nu / 2), _quantile(r, C, 1 - self.nu / 2)
+        z, up, down, epsilon = self.tube
+        r = z - factor * g if factor > 0 else z
+        if self.nu is not None:
+            low, high = (_quantile(r, up.limit, at) for at in (self.nu / 2, 1 - self.nu / 2))
             return Damped(factor, (low + high) / 2, max(0.0, (high - low) / 2))
-        if self.squared:
-            problem = LinearProblem(losses.regression(r, C, epsilon, True), Bias.FREE)
-            mean = float(np.average(r, weights=C))
-            return Damped(factor, best_bias(problem, np.zeros(len(r)), mean), epsilon)
-        ends = np.concatenate([r - epsilon, r + epsilon])
-        return Damped(factor, _quantile(ends, np.tile(C, 2), 0.5), epsilon)
+        if self.tube.smooth:
+            return Damped(factor, _balance(self.tube._replace(z=r)), epsilon)
+        above, below = float(up.limit.sum()), float(down.limit.sum())
+        edges = np.concatenate([r - epsilon, r + epsilon])
+        weight = np.concatenate([up.limit, down.limit])
+        return Damped(factor, _quantile(edges, weight, above / (above + below)), epsilon)
+
+
+def _slope(e: Floats, side: Side) -> Floats:
+    """The derivative of the price by e, which is the dual variable."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(side.ridge > 0, np.minimum(side.limit, e / side.ridge), side.limit)
+    return np.where(e > 0, found, 0.0)
+
+
+def _price(e: Floats, side: Side) -> Floats:
+    """The loss by e outside an edge of the tube."""
+    t = _slope(e, side)
+    return t * (e - side.ridge * t / 2)
+
+
+def _balance(tube: Tube) -> float:
+    """The best bias of losses with a ridge: the root of the sum of their slopes.
+
+    The sum is piecewise linear and decreasing. Newton's method ends in the piece of the root;
+    bisection takes over where a step leaves the interval.
+    """
+    z, up, down, epsilon = tube
+    low, high = float(z.min()) - epsilon, float(z.max()) + epsilon
+    bias = (low + high) / 2
+    for _ in range(STEPS):
+        pull = _slope(z - bias - epsilon, up), _slope(bias - z - epsilon, down)
+        total = float(pull[0].sum() - pull[1].sum())
+        low, high = (bias, high) if total > 0 else (low, bias)
+        steep = sum(
+            float(np.sum(1 / side.ridge[(t > 0) & (t < side.limit)]))
+            for t, side in zip(pull, (up, down), strict=True)
+        )
+        step = bias + total / steep if steep > 0 else np.inf
+        new = step if low <= step <= high else (low + high) / 2
+        if total == 0 or new == bias:
+            break
+        bias = new
+    return bias
 
 
 def damped(primal: Primal, bias: float, epsilon: float, g: Floats, square: float) -> Damped:

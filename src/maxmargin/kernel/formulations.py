@@ -15,11 +15,12 @@ import numpy as np
 from maxmargin.boundary import outward
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.kernel import certificate, problems
+from maxmargin.kernel import certificate, problems, tube
 from maxmargin.kernel.damping import Primal
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.solution import Solution, coefficients, margin
 from maxmargin.kernel.sources import Source
+from maxmargin.kernel.tube import Tube
 from maxmargin.status import Status
 
 
@@ -121,28 +122,56 @@ def nu_svc(y: Floats, weight: Floats, nu: float) -> Formulation:
 # ---- regression ----------------------------------------------------------------------------------
 
 
+def _regression(losses: Tube, no_solution: str = "") -> Formulation:
+    """Regression with any loss of tube.py."""
+
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
+        return certificate.regression(f, losses, decision.coef, decision.intercept)
+
+    primal = None if losses.hard.any() else Primal(losses)
+    return Formulation(given(problems.svr(losses)), read_level, certify, no_solution, primal=primal)
+
+
 def eps_svr(z: Floats, C: float, weight: Floats, epsilon: float, squared: bool) -> Formulation:
     """eps-SVR with bounds C weight_i.
 
     An infinite C asks for a function that never leaves the tube.
     """
     squared = squared and not np.isinf(C)
-    bounds = problems.bounds(C, weight, squared)
-
-    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
-        return certificate.regression(
-            f, z, bounds, epsilon, decision.coef, decision.intercept, squared
-        )
-
-    primal = Primal(z, bounds, epsilon, squared=squared)
-    return Formulation(
-        given(problems.eps_svr(z, bounds, epsilon, squared)),
-        read_level,
-        certify,
+    return _regression(
+        tube.insensitive(z, problems.bounds(C, weight, squared), epsilon, squared),
         f"C=inf asks that every target lies within epsilon={epsilon:g} of the prediction, but no "
         "function of this kernel does that. Use a finite C, a larger epsilon, or a richer kernel.",
-        primal=primal if np.isfinite(bounds).all() else None,
     )
+
+
+def huber_svr(z: Floats, C: float, weight: Floats, delta: float) -> Formulation:
+    """Huber's loss with bounds C weight_i: squared up to delta, linear beyond."""
+    bounds = problems.bounds(C, weight)
+    with np.errstate(over="ignore"):
+        good = np.isfinite(delta / bounds).all()
+    if not good:
+        raise ValueError(
+            f"epsilon / C is beyond float64: epsilon={delta:g}, and C times the least sample "
+            f"weight is {bounds.min():g}. Lower epsilon, or raise C."
+        )
+    return _regression(
+        tube.huber(z, bounds, delta),
+        "C=inf asks that every prediction is its target, but no function of this kernel does that. "
+        "Use a finite C, or a richer kernel.",
+    )
+
+
+def quantile_svr(z: Floats, C: float, weight: Floats, quantile: float) -> Formulation:
+    """The pinball loss with bounds C weight_i."""
+    return _regression(tube.pinball(z, problems.bounds(C, weight), quantile))
+
+
+def expectile_svr(z: Floats, C: float, weight: Floats, level: float) -> Formulation:
+    """The asymmetric squared loss with bounds C weight_i."""
+    bounds = problems.bounds(C, weight)
+    problems.bounds(C * min(level, 1 - level), weight, squared=True)  # both sides in float64
+    return _regression(tube.expectile(z, bounds, level))
 
 
 def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
@@ -155,22 +184,23 @@ def nu_svr(z: Floats, C: float, weight: Floats, nu: float) -> Formulation:
             f"C times the sum of the sample weights is beyond float64: C={C:g}, and the greatest "
             f"weight is {weight.max():g}. Divide the weights by a constant, or lower C."
         )
+    edges = tube.insensitive(z, bounds, 0.0)
 
     def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         found = decision.epsilon
-        tube = found if np.isfinite(found) else tube_of(z - f, decision.coef, C)
+        width = found if np.isfinite(found) else tube_of(z - f, decision.coef, C)
         return certificate.regression(
-            f, z, bounds, tube, decision.coef, decision.intercept, total=total
+            f, edges._replace(epsilon=width), decision.coef, decision.intercept, total
         )
 
     # Where the tube closes, both variables of a sample may be as large as C while their difference
     # is small. That costs digits, which the same model as an SVR with epsilon = 0 keeps.
-    closed = Formulation(given(problems.eps_svr(z, bounds, 0.0)), read_level, certify)
+    closed = Formulation(given(problems.svr(edges)), read_level, certify)
     return Formulation(
         given(problems.nu_svr(z, bounds, nu)),
         read_tube,
         certify,
-        primal=Primal(z, bounds, None, nu),
+        primal=Primal(edges, nu),
         fallback=closed,
     )
 
@@ -184,6 +214,17 @@ def tube_of(residual: Floats, coef: Floats, C: float) -> float:
     free = (size > 0) & (size < C * (1 - 1e-6))
     inside = np.abs(residual[free] if free.any() else residual[size == 0])
     return float(inside.mean() if free.any() else inside.max(initial=0.0))
+
+
+def least_squares(z: Floats, C: float, weight: Floats) -> Formulation:
+    """Least squares with weights C weight_i: the squared loss of eps-SVR with epsilon = 0."""
+    bounds = problems.bounds(C, weight, squared=True)
+    losses = tube.insensitive(z, bounds, 0.0, squared=True)
+
+    def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
+        return certificate.regression(f, losses, decision.coef, decision.intercept)
+
+    return Formulation(given(problems.least_squares(z, bounds)), read_level, certify)
 
 
 # ---- one class -----------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ def _solve_without(
     read, part = task.formulation.read(problem, solution), solution.kernel_part
     primal = task.formulation.primal
     if primal is not None and solution.ended in EARLY:
-        primal = primal._replace(C=np.where(out, 0.0, primal.C))
+        primal = primal._replace(tube=primal.tube.without(out))
         factor, read = with_damping(primal, read, part)
         part = factor * part
     return solution, read, part / read.scale + read.intercept

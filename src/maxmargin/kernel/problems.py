@@ -13,12 +13,14 @@ C-SVC        -y                 min(0, yC), max(0, yC)  0       0..n-1          
 nu-SVC       0                  min(0, yw), max(0, yw)  y < 0   0..n-1          fill(nu sum(w) / 2)
 hard margin  0                  -inf, 0 or 0, inf       y < 0   0..n-1          1 in each class
 one-class    0                  0, w                    0       0..n-1          fill(nu sum(w))
-eps-SVR      eps - z, -eps - z  [0, C], [-C, 0]         0       0..n-1, 0..n-1  0
+SVR          eps - z, -eps - z  [0, up], [-down, 0]     0       0..n-1, 0..n-1  0
 nu-SVR       -z, -z             [0, C], [-C, 0]         0, 1    0..n-1, 0..n-1  fill(nu sum(C) / 2)
+LS-SVM       -z                 -inf, inf               0       0..n-1          0
 ===========  =================  ======================  ======  ==============  ====================
 
 w are the sample weights; C stands for the bounds C w_i. A squared loss C xi^2 instead of C xi
-removes the bounds and adds ridge = 1 / (2 C) to the diagonal.
+removes the bounds and adds ridge = 1 / (2 C) to the diagonal. In eps-SVR up = down = C; the bounds
+and ridges of the other losses of regression (quantile, expectile, Huber) are in tube.py.
 
 Hard margin is the nearest pair of points of the two classes' convex hulls, nu-SVC the nearest pair
 of their reduced hulls (bounds w_i): in both the answer comes in an arbitrary scale and is read in
@@ -32,6 +34,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.core.backend import Variables
+from maxmargin.kernel.tube import Tube, insensitive
 
 
 class DualProblem(NamedTuple):
@@ -180,25 +183,36 @@ def one_class(weight: Floats, nu: float) -> DualProblem:
     return DualProblem(zeros, zeros, weight, np.zeros(n, np.int64), np.arange(n), start, zeros)
 
 
-def _two_each(C: Floats, squared: bool) -> tuple[Floats, Floats, Floats, Integers]:
-    """Bounds, ridge and row of two variables for each sample: the first is positive."""
-    sign = np.repeat([1.0, -1.0], len(C))
-    return *_bounds(sign, np.tile(C, 2), squared), np.tile(np.arange(len(C)), 2)
+def svr(tube: Tube) -> DualProblem:
+    """Regression with any loss of tube.py: 1/2 |w|^2 + sum_i loss_i(z_i - f_i).
 
-
-def eps_svr(z: Floats, C: Floats, epsilon: float, squared: bool = False) -> DualProblem:
-    """The tube: 1/2 |w|^2 + sum C_i max(0, |z_i - f_i| - epsilon), or with the square."""
-    lower, upper, ridge, row = _two_each(C, squared)
-    linear, group = np.concatenate([epsilon - z, -epsilon - z]), np.zeros(len(row), np.int64)
-    return DualProblem(linear, lower, upper, group, row, np.zeros(len(row)), ridge)
+    Each sample has two variables, the first of which is positive.
+    """
+    n, (z, up, down, epsilon) = len(tube.z), tube
+    zero = np.zeros(n)
+    return DualProblem(
+        np.concatenate([epsilon - z, -epsilon - z]),
+        np.concatenate([zero, -down.limit]),
+        np.concatenate([up.limit, zero]),
+        np.zeros(2 * n, np.int64),
+        np.tile(np.arange(n), 2),
+        np.zeros(2 * n),
+        np.concatenate([up.ridge, down.ridge]),
+    )
 
 
 def nu_svr(z: Floats, C: Floats, nu: float) -> DualProblem:
     """The tube whose width is found by the problem: at most nu of the weight lies outside."""
-    lower, upper, ridge, row = _two_each(C, squared=False)
-    half, group = fill(nu * C.sum() / 2, C), np.repeat([0, 1], len(z))
-    start = np.concatenate([half, -half])
-    return DualProblem(np.tile(-z, 2), lower, upper, group, row, start, ridge)
+    half = fill(nu * C.sum() / 2, C)
+    start, group = np.concatenate([half, -half]), np.repeat([0, 1], len(z))
+    return svr(insensitive(z, C, 0.0))._replace(group=group, start=start)
+
+
+def least_squares(z: Floats, C: Floats) -> DualProblem:
+    """Ridge regression in feature space: 1/2 |w|^2 + sum C_i (z_i - f_i)^2."""
+    n = len(z)
+    zeros, limit = np.zeros(n), np.full(n, np.inf)
+    return DualProblem(-z, -limit, limit, np.zeros(n, np.int64), np.arange(n), zeros, 0.5 / C)
 
 
 def fold(

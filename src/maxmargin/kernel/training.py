@@ -136,16 +136,16 @@ def _train(task: Task, workspace: KernelWorkspace) -> Trained:
         if form.no_solution:
             raise ValueError(form.no_solution)
         return zero(len(decision.coef), solution.n_iter, convexity)
-    trained = _judged(task, problem, workspace, solution, decision, convexity)
+    trained = judged(task, problem, workspace, solution, decision, convexity)
     if trained.status is Status.STALLED:  # perhaps for errors that a solver may leave below tol
         solution = _in_float64(problem, solution, workspace.source)
         decision = form.read(problem, solution)
-        trained = _judged(task, problem, workspace, solution, decision, convexity)
+        trained = judged(task, problem, workspace, solution, decision, convexity)
     if form.primal is not None and not trained.status.converged:
         factor, decision = with_damping(form.primal, trained.decision, solution.kernel_part)
         if factor < 1 or decision.intercept != trained.decision.intercept:
             solution = solution._replace(kernel_part=factor * solution.kernel_part)
-            trained = _judged(task, problem, workspace, solution, decision, convexity)
+            trained = judged(task, problem, workspace, solution, decision, convexity)
     _report_end(workspace, trained)
     return trained
 
@@ -246,7 +246,7 @@ def _in_float64(problem: DualProblem, solution: Solution, source: Source) -> Sol
     return solution._replace(kernel_part=part, levels=levels(variables, source.backend))
 
 
-def _judged(
+def judged(
     task: Task,
     problem: DualProblem,
     workspace: KernelWorkspace,
@@ -271,11 +271,12 @@ def _judged(
 def with_damping(primal: Primal, decision: Decision, part: Floats) -> tuple[float, Decision]:
     """A multiple of the coefficients, and the decision with it: 1 unless a constant is better."""
     square = float(np.sum(decision.coef * part))
-    epsilon = decision.epsilon if primal.epsilon is None else primal.epsilon
+    given = primal.nu is None
+    epsilon = primal.tube.epsilon if given else decision.epsilon
     factor, bias, epsilon = damped(primal, decision.intercept, epsilon, part, square)
     if factor == 1 and bias == decision.intercept:
         return factor, decision
-    epsilon = epsilon if primal.epsilon is None else decision.epsilon
+    epsilon = decision.epsilon if given else epsilon
     coef = factor * decision.coef
     decision = decision._replace(coef=coef, intercept=bias, interval=(bias, bias), epsilon=epsilon)
     return factor, decision
