@@ -23,11 +23,12 @@ from maxmargin.estimators._targets import (
     refuse_mixed_labels,
     refuse_negative,
 )
+from maxmargin.kernel.expansion import values
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.labels import greatest
 from maxmargin.kernel.sources import pick
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.online.model import OnlineModel, check, values
+from maxmargin.online.model import OnlineModel, check
 from maxmargin.online.pegasos import Task
 
 MOST_REPEATS = 10

@@ -12,16 +12,13 @@ support vectors: f_k(x) = coef_k . x + intercept_k.
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.integrity import FLOATS, count_functions, is_finite, is_matrix, refuse_altered
+from maxmargin.integrity import count_functions, is_finite, refuse_altered
+from maxmargin.kernel.expansion import points_are_consistent
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.prediction import Expansion, expansion_values
-from maxmargin.linear.designs import ArrayDesign
 from maxmargin.online import norma, pegasos
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
@@ -76,7 +73,7 @@ def _is_consistent(model: OnlineModel) -> bool:
         and is_finite(model.intercept, (functions,))
         and is_finite(state.numbers, (functions, fields))
         and all(is_finite(part, (functions, width)) for part in [model.coef, *parts])
-        and (_points_are_consistent(model) if model.vectors is not None else _is_linear(model))
+        and (points_are_consistent(model) if model.vectors is not None else _is_linear(model))
     )
 
 
@@ -84,35 +81,3 @@ def _is_linear(model: OnlineModel) -> bool:
     """Weights of the features, which only Pegasos with a linear kernel keeps."""
     linear = model.kernel.kind is Kind.LINEAR and isinstance(model.state, Iterates)
     return linear and is_finite(model.centre, (model.n_features,))
-
-
-def _points_are_consistent(model: OnlineModel) -> bool:
-    kind, rows = model.kernel.kind, model.rows
-    assert rows is not None
-    good = (
-        type(model.n_samples) is int
-        and rows.ndim == 1
-        and np.issubdtype(rows.dtype, np.integer)
-        and bool(len(rows) == 0 or rows.min() >= 0)
-    )
-    if kind is Kind.PRECOMPUTED:
-        return good and bool(len(rows) == 0 or rows.max() < model.n_samples)
-    if kind is Kind.CALLABLE:
-        return good and _num_samples(model.vectors) == len(rows)
-    return good and is_matrix(model.vectors, (len(rows), model.n_features), FLOATS)
-
-
-def values(model: OnlineModel, X: Any) -> Floats:
-    """The functions of a checked model without intercepts, one row each.
-
-    X is validated, and stored as the vectors are: both dense, or both sparse.
-    """
-    given = model.kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE)
-    if not given and X.shape[1] != model.n_features:
-        raise ValueError(f"X has {X.shape[1]} features, but the model has {model.n_features}.")
-    if model.vectors is None:
-        design = ArrayDesign(X)
-        return np.array([design.values(w) for w in model.coef])
-    assert model.rows is not None
-    functions = Expansion(model.kernel, model.vectors, model.coef, model.rows, model.n_samples)
-    return expansion_values(model, functions, X)

@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, certificate_of
 from maxmargin.core.arrays import Floats
-from maxmargin.status import Status
+from maxmargin.status import Convexity, Status
 from maxmargin.structured.cutting_plane import PlaneSolution
 from maxmargin.structured.risks import Risk
 from maxmargin.structured.spaces import Space
@@ -41,18 +41,19 @@ def certify(
     tol: float,
     value: float | None = None,
     before: Status | None = None,
+    convexity: Convexity = Convexity.PROVED,
 ) -> Certificate:
     """The judged certificate of a solution.
 
     ``value`` is R(w) by an independent evaluation. ``before`` is the status of a fitted model whose
-    certificate is computed again.
+    certificate is computed again. ``convexity`` is that of the kernel.
     """
     space = risk.space
     if value is None:
         plane = risk.at(found.w)
         value = plane.offset + float(space.dots(plane.slope[None, :], found.w)[0])
     zero = risk.at(np.zeros(space.size)).offset
-    result = evaluate(space, C, found, value)
+    result = evaluate(space, C, found, value).updated(convexity=convexity)
     demand = Demand.on_gap(tol, max(zero, value))
     size = Size(values=max(zero, value), largest=C, total=C, weight=C)
     if before is None:
