@@ -1,0 +1,1 @@
+"""Semi-supervised learning: transductive machines, and manifold regularisation."""
