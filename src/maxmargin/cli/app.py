@@ -20,6 +20,8 @@ from maxmargin.cli.plot import plot
 from maxmargin.cli.predict import predict
 from maxmargin.cli.scale import scale
 from maxmargin.cli.subset import subset
+from maxmargin.cli.svm_light_classify import svm_classify
+from maxmargin.cli.svm_light_learn import svm_learn
 from maxmargin.cli.svm_predict import linear_predict, svm_predict
 from maxmargin.cli.svm_scale import svm_scale
 from maxmargin.cli.svm_train import svm_train
@@ -48,15 +50,22 @@ LIKE_THEIRS = {
     "easy.py": easy_py,
 }
 """Commands that take the options of LIBSVM's and LIBLINEAR's programs, with their defaults."""
+LIKE_SVM_LIGHT = {
+    "svm_learn": svm_learn,
+    "svm_classify": svm_classify,
+}
+"""Commands that take the options of SVM-light's, SVM-rank's and SVM-perf's programs."""
 RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}
 """These commands parse their options themselves: -w1 5, and -h for shrinking."""
 
 for ours in OURS:
     app.command(ours.__name__)(reported(spread(ours)))
-for name, theirs in LIKE_THEIRS.items():
-    app.command(name, context_settings=RAW, rich_help_panel="As LIBSVM and LIBLINEAR")(
-        reported(theirs)
-    )
+for panel, commands in (
+    ("As LIBSVM and LIBLINEAR", LIKE_THEIRS),
+    ("As SVM-light, SVM-rank and SVM-perf", LIKE_SVM_LIGHT),
+):
+    for name, theirs in commands.items():
+        app.command(name, context_settings=RAW, rich_help_panel=panel)(reported(theirs))
 
 
 def _version(wanted: bool) -> None:

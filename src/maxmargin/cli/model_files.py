@@ -17,6 +17,7 @@ from maxmargin.io.files import atomic_write, open_read, require_file
 from maxmargin.io.preparation import parts_of
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables import ending_of
+from maxmargin.kernel.kernels import Kind
 
 Writer = Callable[[Any, Path], None]
 FORMATS: dict[str, Writer] = {
@@ -86,13 +87,37 @@ def load_model(path: str) -> Any:
 def widened(model: Any, path: str, width: int) -> Any:
     """Return the model for data with this many features.
 
-    A LIBSVM file does not hold the number of features; those it does not name are zero.
+    A file of LIBSVM or SVM-light does not hold the number of features; those it does not name are
+    zero.
     """
     if width <= model.n_features_in_:
         return model
     with open_read(Path(path)) as file:
-        libsvm = file.read(8) == b"svm_type"
-    return io.load_libsvm(path, n_features=width) if libsvm else model
+        begin = file.read(9)
+    if begin == b"SVM-light":
+        return io.load_svm_light(path, n_features=width)
+    return io.load_libsvm(path, n_features=width) if begin == b"svm_type " else model
+
+
+def machine_and_rows(model: Any, path: str, data: Data) -> tuple[Any, Any]:
+    """Return the machine in a model, and the rows as it takes them, which may have new features.
+
+    They do not change dot products, and other kernels take them if the file allows it.
+    """
+    kernel = getattr(parts_of(model)[1], "kernel_", None)
+    model = widened(model, path, data.X.shape[1])
+    if kernel is None or kernel.kind in (Kind.LINEAR, Kind.POLY, Kind.TANH):
+        data = data._replace(X=data.X[:, : model.n_features_in_])
+    if data.X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"{data.source} has {data.X.shape[1]} features, the model was trained on "
+            f"{model.n_features_in_}: with this kernel new features "
+            "would change the values; train on data with all features"
+        )
+    X, (scalers, machine) = rows_for(model, data), parts_of(model)
+    for scaler in scalers:
+        X = scaler.transform(X)
+    return machine, X
 
 
 def names_of(model: Any) -> list[str] | None:

@@ -12,8 +12,6 @@ from maxmargin.cli.options import read_svmlight
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.predict import write_predictions
 from maxmargin.estimators.records import problem_of
-from maxmargin.io.preparation import parts_of
-from maxmargin.kernel.kernels import Kind
 
 SvmArguments = Annotated[
     list[str] | None,
@@ -62,23 +60,9 @@ def predict_like_theirs(arguments: list[str], ending: str = "") -> None:
     test, path, output = files(found, 3, 3, "a test file, a model file and an output file")
     check_outputs(output, inputs=(test, path))
     model = model_files.load_model(path)
-    kernel = getattr(parts_of(model)[1], "kernel_", None)
-    kind = None if kernel is None else kernel.kind
     data = read_svmlight(test, fitting.takes_kernel(model), model.n_features_in_)
     data = fitting.with_kernel(model, data, training=False)
-    model = model_files.widened(model, path, data.X.shape[1])
-    if kind in (None, Kind.LINEAR, Kind.POLY, Kind.TANH):  # new features do not change dot products
-        data = data._replace(X=data.X[:, : model.n_features_in_])
-    if data.X.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"{data.source} has {data.X.shape[1]} features, the model was trained on "
-            f"{model.n_features_in_}: with this kernel new features "
-            "would change the values; train on data with all features"
-        )
-    X = model_files.rows_for(model, data)
-    for scaler in parts_of(model)[0]:
-        X = scaler.transform(X)
-    model = parts_of(model)[1]
+    model, X = model_files.machine_and_rows(model, path, data)
     predicted = _predicted(model, X, path, output, bool(found["b"]))
     if "q" not in found.given:
         _print_scores(model, predicted, np.asarray(data.y), ending)

@@ -182,7 +182,7 @@ def _refuse(classes: NDArray[Any] | None, functions: int, probabilities: bool) -
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def load_svm_light(path: Any, *, regression: bool = False) -> Any:
+def load_svm_light(path: Any, *, regression: bool = False, n_features: int | None = None) -> Any:
     """Read a model file of SVM-light; safe for untrusted files.
 
     Parameters
@@ -191,6 +191,9 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
         The file, compressed or not.
     regression : bool, default=False
         Whether it is a regression (svm_learn -z r); the file does not say.
+    n_features : int or None, default=None
+        The number of features of the data, at least that of the file, which is the default: the
+        highest index of the training data.
 
     Returns
     -------
@@ -235,12 +238,15 @@ def load_svm_light(path: Any, *, regression: bool = False) -> Any:
             whole(words[k], lines, k + 2, least) for k, least in ((6, 1), (7, 0), (8, 1))
         )
         count, rho = count - 1, np.array(numbers(words[9:], lines))
+        if n_features is not None and n_features < width:
+            raise lines.error(f"there are {width} features, more than n_features={n_features}")
         coef, rows = read_vectors(lines, 1, count, comments=True)
         if rows.greatest > width or rows.least < 1:
             raise lines.error(
                 f"the features must be 1 to {width}, the highest feature index, but they are "
                 f"{rows.least} to {rows.greatest}"
             )
+    width = width if n_features is None else int(n_features)
     X = rows.matrix(Layout(count, width, zero_based=False), np.float64)
     if regression:
         return restore(
