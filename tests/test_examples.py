@@ -87,7 +87,7 @@ def test_lab_tour(run, tmp_path):
 
 
 def test_gallery(run, tmp_path):
-    """One figure of each lecture.
+    """One figure of each lecture, and one of the variants.
 
     The gallery's page is compared with the sources in test_notebooks.py.
     """
@@ -97,6 +97,7 @@ def test_gallery(run, tmp_path):
         "updates_of_a_pair",
         "six_points",
         "inner_product",
+        "lattice",
     ]
     assert len(run("gallery/build", *names).split()) == len(names)
     for ending in ("png", "svg"):

@@ -58,7 +58,7 @@ def test_gallery_page_shows_every_figure():
     shown = re.findall(r"\]\((\S+)\.png\)", (folder / "README.md").read_text())
     drawn = {
         f"{key}-{name.replace('_', '-')}"
-        for key in lectures.LECTURES
+        for key in (*lectures.LECTURES, "variants")
         for path in (ROOT / "examples" / "gallery").glob(f"{key}*.py")
         for name in re.findall(r"^def ([a-z]\w*)\(\)", path.read_text(), re.MULTILINE)
     }

@@ -33,13 +33,17 @@ MODULES = {
     "boyd_graber": ("boyd_graber",),
     "revisited": ("revisited",),
     "fan": ("fan_margin", "fan_kernels"),
+    "variants": ("variants_labels", "variants_planes", "variants_losses"),
 }
-"""The lectures in their order, and the modules of their figures."""
+"""The lectures in their order, then what they only name, and the modules of their figures."""
+TITLES = {**{key: str(lecture) for key, lecture in LECTURES.items()}, "variants": "The variants"}
+"""The headings of the page."""
 HEAD = """# The figures of the lectures
 
-Figures of the five lectures, drawn by code: `make gallery` draws them all again, as PNG and as SVG
-for print. The code shown is the whole function. It lives in `examples/gallery/`, where `data.py`
-makes the points. The algorithms come from `maxmargin.textbook`, the plots from `maxmargin.plots`.
+Figures of the five lectures and of the variants that they name, drawn by code: `make gallery`
+draws them all again, as PNG and as SVG for print. The code shown is the whole function. It lives in
+`examples/gallery/`, where `data.py` makes the points. The algorithms come from
+`maxmargin.textbook`, the plots from `maxmargin.plots`.
 
 Some lectures show figures of Bishop, *Pattern Recognition and Machine Learning* (2006). A figure
 "after figure 7.3" shows the same on data made here.
@@ -101,11 +105,11 @@ FILMS = """# Films
 def page():
     """The text of the page."""
     parts = [HEAD]
-    for key, lecture in LECTURES.items():
+    for key, heading in TITLES.items():
         titles = [inspect.getdoc(f).splitlines()[0] for f in figures(key)]
-        parts.append(f"{lecture}\n\n" + "".join(f"* [{t}](#{_anchor(t)})\n" for t in titles))
-    for key, lecture in LECTURES.items():
-        parts.append(f"# {lecture}\n")
+        parts.append(f"{heading}\n\n" + "".join(f"* [{t}](#{_anchor(t)})\n" for t in titles))
+    for key, heading in TITLES.items():
+        parts.append(f"# {heading}\n")
         parts += [section(key, draw) for draw in figures(key)]
     return "\n".join([*parts, FILMS])
 

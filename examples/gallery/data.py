@@ -61,3 +61,41 @@ def sine(seed=0, n=60, noise=0.18):
     random = np.random.default_rng(seed)
     x = np.sort(random.uniform(0, 2 * np.pi, n))
     return x[:, None], np.sin(x) + noise * random.normal(size=n)
+
+
+def strips(seed=1, n=60):
+    """Two strips without labels, and a point with a label at an end of each."""
+    random = np.random.default_rng(seed)
+    side = np.repeat([-1.0, 1.0], n // 2)
+    U = np.column_stack([1.2 * random.normal(size=n), side + 0.3 * random.normal(size=n)])
+    return np.array([[-1.5, -1.0], [1.5, 1.0]]), np.array([-1, 1]), U
+
+
+def parts(seed=19, n=14):
+    """Bags of three parts.
+
+    One part of each positive bag lies above all others. The rest of them lie further to the right
+    than those of negative bags, which misleads at first.
+    """
+    random = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, 1, -1)
+    bags = random.normal(size=(n, 3, 2)) * [1.6, 0.6]
+    bags[y > 0, :, 0] += 1.5
+    bags[y > 0, 0] = [0.0, 2.5] + [0.8, 0.35] * random.normal(size=(n // 2, 2))
+    return list(bags), y
+
+
+def ring_and_strays(seed=5, n=60):
+    """An arc of points, and a few far from it."""
+    random = np.random.default_rng(seed)
+    angle = random.uniform(-0.2, 1.2 * np.pi, n - 4)
+    arc = np.column_stack([2 * np.cos(angle), 1.6 * np.sin(angle)])
+    strays = np.array([[3.6, 2.6], [-3.4, 2.4], [0.1, -1.6], [3.2, -1.9]])
+    return np.vstack([arc + 0.25 * random.normal(size=arc.shape), strays])
+
+
+def fan(seed=0, n=160):
+    """A wave whose noise grows."""
+    random = np.random.default_rng(seed)
+    x = np.sort(random.uniform(0, 6, n))
+    return x[:, None], np.sin(x) + (0.08 + 0.13 * x) * random.normal(size=n)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from maxmargin.plots.style import CLASS_COLOURS, dots
+from maxmargin.plots.style import CLASS_COLOURS, INK, dots, paler
 
 
 def points_of(ax, X, y, size=30):
@@ -10,6 +10,21 @@ def points_of(ax, X, y, size=30):
     for k, label in enumerate(np.unique(y)):
         dots(ax, X[y == label], k, size, f"$y = {label:+d}$" if len(np.unique(y)) == 2 else "")
     ax.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
+
+
+def contours(ax, model, margins=True, shade=None, label="", linestyles="-"):
+    """The boundary of a model across the axes, whose limits stay, and its margins."""
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    a, b = np.meshgrid(np.linspace(left, right, 160), np.linspace(low, high, 160))
+    values = model.decision_function(np.column_stack([a.ravel(), b.ravel()])).reshape(a.shape)
+    if shade:
+        ax.contourf(a, b, values, levels=[0, np.inf], colors=paler([shade], 0.85), zorder=0)
+    ax.contour(a, b, values, levels=[0], colors=INK, linewidths=1.5, linestyles=linestyles)
+    if margins:
+        ax.contour(a, b, values, levels=[-1, 1], colors=INK, linewidths=0.8, linestyles="--")
+    if label:
+        ax.plot([], [], color=INK, linestyle=linestyles, label=label)
+    ax.set(xlim=(left, right), ylim=(low, high))
 
 
 def line(ax, w, b, **style):
