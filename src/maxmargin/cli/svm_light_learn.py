@@ -219,7 +219,8 @@ def _refuse(found: Flags) -> None:
 def check_choice(found: Flags, name: str, known: tuple[Any, ...]) -> None:
     """Raise an error if an option is none of a few values."""
     if found[name] not in known:
-        raise usage(f"-{name} must be {' or '.join(map(str, known))}, got {found[name]}")
+        *first, last = map(str, known)
+        raise usage(f"-{name} must be {', '.join(first)} or {last}, got {found[name]}")
 
 
 def check_kernel(found: Flags) -> None:

@@ -11,6 +11,7 @@ does not use, and weights of classes that do not occur. So does this command, wi
 """
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -132,7 +133,7 @@ def check_folds(found: Flags) -> None:
         raise usage(f"-v needs at least 2 folds, got {found['v']}")
 
 
-def warn_unused(found: Flags, flag: str, used: dict[str, tuple[int, ...]]) -> None:
+def warn_unused(found: Flags, flag: str, used: Mapping[str, tuple[Any, ...]]) -> None:
     """Warn about options that were given but have no effect with the value of another."""
     for name, values in used.items():
         if name in found.given and found[flag] not in values:
