@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.structured.spaces import LinearSpace, WeightSpace
 
 
@@ -117,6 +117,8 @@ class Examples(NamedTuple):
     weight: Floats
     true: list[Any]
     """psi(x_i, y_i), sparse rows."""
+    number: Integers
+    """Their numbers among the user's samples."""
     n_jobs: int | None
 
     @property
@@ -140,7 +142,7 @@ class Examples(NamedTuple):
 
     def _answer(self, i: int, w: Floats) -> Answer:
         x, y = self.X[i], self.y[i]
-        where = f"sample {i}: infer returned"
+        where = f"sample {self.number[i]}: infer returned"
         y_hat = self.task.infer(x, w.copy(), y)
         if y_hat is None:
             raise ValueError(f"{where} None instead of an output.")
@@ -162,19 +164,21 @@ ROUNDING = 1e-9
 
 
 def examples_of(
-    task: Any, X: Sequence[Any], y: Sequence[Any], weight: Floats, n_jobs: int | None
+    task: Any, X: Sequence[Any], y: Sequence[Any], weight: Floats, n_jobs: int | None = None
 ) -> Examples:
-    """The samples of a fit; ValueError where joint features or losses make no sense."""
+    """The samples of positive weight; ValueError where joint features or losses make no sense."""
     true: list[Any] = []
-    for i, (one, output) in enumerate(zip(X, y, strict=True)):
-        width = true[0].shape[1] if true else None
-        true.append(feature_row(task, one, output, width, f"sample {i}: with its true output"))
-        own = checked_loss(task, output, output, f"sample {i}: with its true output")
+    number = np.flatnonzero(weight > 0)
+    X, y = [X[i] for i in number], [y[i] for i in number]
+    for i, one, output in zip(number, X, y, strict=True):
+        where, width = f"sample {i}: with its true output", true[0].shape[1] if true else None
+        true.append(feature_row(task, one, output, width, where))
+        own = checked_loss(task, output, output, where)
         if own != 0:
             raise ValueError(
                 f"sample {i}: the loss of the true output with itself is {own:g}, but must be 0."
             )
-    return Examples(task, X, y, weight, true, n_jobs)
+    return Examples(task, X, y, weight[number], true, number, n_jobs)
 
 
 def feature_row(task: Any, x: Any, y: Any, width: int | None, where: str) -> Any:
@@ -187,7 +191,7 @@ def feature_row(task: Any, x: Any, y: Any, width: int | None, where: str) -> Any
     row = found if sparse.issparse(found) else np.atleast_2d(np.asarray(found, np.float64))
     row = sparse.csr_matrix(row, dtype=np.float64)
     if row.shape[0] != 1 or (width is not None and row.shape[1] != width):
-        expected = f"one vector of length {width}, as for sample 0" if width else "one vector"
+        expected = f"one vector of length {width}, as for the others" if width else "one vector"
         raise ValueError(
             f"{where}, joint_feature has the shape {np.shape(found)}, but must be {expected}."
         )

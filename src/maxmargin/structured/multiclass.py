@@ -33,14 +33,14 @@ class ClassesLoss(NamedTuple):
     """The columns (1) whose scores add up to that of a class (row); None is one for each."""
 
     def __call__(self, s: Floats) -> Tangent:
-        """The tangent at s, of shape (samples, columns)."""
-        f = class_scores(s, self.paths)
+        """The tangent at s, a row of scores for each sample."""
+        f = class_scores(s.reshape(len(self.label), -1), self.paths)
         best = (f + self.delta[self.label]).argmax(axis=1)
         rows, t = np.arange(len(f)), np.zeros_like(f)
         t[rows, best] += self.weight
         t[rows, self.label] -= self.weight
         offset = float(self.weight @ self.delta[self.label, best])
-        return Tangent(offset, t if self.paths is None else t @ self.paths)
+        return Tangent(offset, (t if self.paths is None else t @ self.paths).reshape(s.shape))
 
 
 def class_scores(s: Floats, paths: Floats | None) -> Floats:
