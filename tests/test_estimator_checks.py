@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import maxmargin
 from maxmargin import (
+    LSSVC,
+    LSSVR,
     SVC,
     SVR,
     LinearOneClassSVM,
@@ -29,6 +31,8 @@ from maxmargin import (
 )
 from maxmargin.estimators import liblinear
 from maxmargin.model_selection import (
+    LSSVCCV,
+    LSSVRCV,
     SVCCV,
     SVRCV,
     AutoSVC,
@@ -155,8 +159,17 @@ class QuickAutoSVR(AutoSVR):
     _plan = QUICK
 
 
+FAMILY_LEAST_SQUARES = [
+    LSSVC(),
+    LSSVC(kernel="linear", probability=True),
+    LSSVC(kernel="precomputed"),
+    LSSVR(),
+    LSSVR(kernel="linear"),
+    LSSVCCV(Cs=3, gammas=2),
+    LSSVRCV(Cs=3, gammas=2),
+]
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
-CHECKED = [*MACHINES, *LINEAR, *ONLINE, *SEARCHES, *AUTOMATIC]
+CHECKED = [*MACHINES, *LINEAR, *ONLINE, *SEARCHES, *AUTOMATIC, *FAMILY_LEAST_SQUARES]
 
 
 def expected(estimator):

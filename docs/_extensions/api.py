@@ -37,6 +37,7 @@ MODULES = ("model_selection", "plots", "io", "textbook")
 """Public modules beside ``maxmargin`` itself."""
 GROUPS = {
     "Kernel machines": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
+    "Least squares": ("LSSVC", "LSSVR"),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
     "Online learning": ("PegasosSVC", "NormaSVC", "NormaNovelty"),
 }

@@ -6,6 +6,8 @@ from types import ModuleType
 from maxmargin.certificate import Certificate
 from maxmargin.compression import compact
 from maxmargin.estimators import (
+    LSSVC,
+    LSSVR,
     SVC,
     SVR,
     LinearOneClassSVM,
@@ -26,6 +28,8 @@ from maxmargin.sklearn_patch import patch_sklearn, unpatch_sklearn
 __version__ = "0.1.0"
 
 __all__ = [
+    "LSSVC",
+    "LSSVR",
     "SVC",
     "SVR",
     "Certificate",

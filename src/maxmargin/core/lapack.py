@@ -6,6 +6,7 @@ BLAS that SciPy offers to Cython; ctypes releases the lock while it calls them.
 
 import ctypes
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ _DPOTRF, _DPOTRS = _routine(cython_lapack, "dpotrf", 5), _routine(cython_lapack,
 _DTRSM = _routine(cython_blas, "dtrsm", 11)
 _LOWER, _LEFT, _PLAIN = ctypes.c_char(b"L"), ctypes.c_char(b"L"), ctypes.c_char(b"N")
 _TRANSPOSED = ctypes.c_char(b"T")
+PANEL = 256
+"""Columns of an inverse at once."""
 
 
 def _integer(value: int) -> Any:
@@ -92,3 +95,36 @@ def triangular_solve(factor: Floats, right: Floats, transposed: bool = False) ->
         _integer(max(1, n)),
     )
     return x
+
+
+def inverse_diagonal(factor: Floats, workers: int = 1) -> Floats:
+    """The diagonal of Q^-1 from the lower factor L: the squared lengths of the columns of L^-1.
+
+    A column of L^-1 begins at the diagonal, so a panel of them needs the rest of L alone. Threads
+    take a panel each; the bits do not depend on their number.
+    """
+    factor = np.asfortranarray(factor)
+    n, found = len(factor), np.empty(len(factor))
+
+    def panel(begin: int) -> None:
+        end = min(n, begin + PANEL)
+        x, one = np.zeros((n - begin, end - begin), order="F"), ctypes.c_double(1.0)
+        np.fill_diagonal(x, 1.0)
+        _DTRSM(
+            ctypes.byref(_LEFT),
+            ctypes.byref(_LOWER),
+            ctypes.byref(_PLAIN),
+            ctypes.byref(_PLAIN),
+            _integer(n - begin),
+            _integer(end - begin),
+            ctypes.byref(one),
+            factor[begin:, begin:].ctypes.data,
+            _integer(n),
+            x.ctypes.data,
+            _integer(n - begin),
+        )
+        found[begin:end] = np.einsum("ij,ij->j", x, x)
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(panel, range(0, n, PANEL)))
+    return found

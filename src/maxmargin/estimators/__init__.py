@@ -1,6 +1,7 @@
 """The scikit-learn estimators."""
 
 from maxmargin.estimators.classification import SVC, NuSVC
+from maxmargin.estimators.least_squares import LSSVC, LSSVR
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
 from maxmargin.estimators.linear_regression import LinearSVR
@@ -11,6 +12,8 @@ from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
 
 __all__ = [
+    "LSSVC",
+    "LSSVR",
     "SVC",
     "SVR",
     "LinearOneClassSVM",

@@ -109,7 +109,7 @@ class KernelMachine(LibsvmLayout, BaseSVM):
                 workspace = shared.workspace.share(monitor, 1, len(tasks))
                 if len(used) < workspace.source.n_rows:
                     workspace = workspace.view(used)
-            trained: list[Trained] = train_many(tasks, workspace)
+            trained = self._solved(tasks, workspace)
         _outcome.raise_interrupt(self, monitor)
         rows = [used if task.rows is None else used[task.rows] for task in tasks]
         self.model_ = model.assemble(
@@ -126,6 +126,11 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         self.shape_fit_ = data.X.shape if hasattr(data.X, "shape") else (_num_samples(data.X),)
         converged = _outcome.warn_of(self.model_.certificates, self._describe)
         self.fit_status_ = int(not converged)
+        return trained
+
+    def _solved(self, tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Trained]:
+        """Train every task."""
+        trained: list[Trained] = train_many(tasks, workspace)
         return trained
 
     def _decision_values(self, X: Any) -> Floats:

@@ -108,7 +108,7 @@ class GivesProbabilities(Calibrated, KernelMachine):
     def _winners(self, values: Floats) -> Integers:
         return labels.winners(self.model_, values.T, self.break_ties)
 
-    def _left(self, data: TrainingSet) -> Left:
+    def _left(self, data: TrainingSet) -> Left | None:
         """How the samples in use are left out."""
         key = sample_keys(data.kernel.kind, data.samples, self.random_state)
         return Left.of(key, data.label[data.used])

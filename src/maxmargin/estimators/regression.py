@@ -18,7 +18,7 @@ from maxmargin.estimators._machine import Shared
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import plain_target
 from maxmargin.estimators._record import fitted
-from maxmargin.estimators._single import Targets
+from maxmargin.estimators._single import BaseSingle, Targets
 from maxmargin.estimators._targets import numbers
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
@@ -26,14 +26,8 @@ from maxmargin.kernel.model import Problem
 from maxmargin.kernel.training import Method
 
 
-class BaseSVR(RegressorMixin, GivesIntervals):  # type: ignore[misc]
-    """Targets, fitting and prediction of both regressors."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **GivesIntervals._parameter_constraints,
-        "interval": ["boolean"],
-        "random_state": ["random_state"],
-    }
+class BaseRegressor(RegressorMixin, BaseSingle):  # type: ignore[misc]
+    """Targets, fitting and prediction of a regression."""
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -109,11 +103,21 @@ class BaseSVR(RegressorMixin, GivesIntervals):  # type: ignore[misc]
         return self._certify_single(X, self._targets(y), sample_weight)
 
 
+class BaseSVR(BaseRegressor, GivesIntervals):
+    """What SVR and NuSVR share."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GivesIntervals._parameter_constraints,
+        "interval": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+
 class SVR(BaseSVR):
     """epsilon-support vector regression, solved exactly and certified.
 
-    Minimises 1/2 |w|^2 + C sum_i loss(y_i - f(x_i)) with loss max(0, |r| - epsilon) or its square;
-    the intercept is not penalised.
+    Minimises 1/2 |w|^2 + C sum_i loss(y_i - f(x_i)) with loss max(0, |r| - epsilon), its square, or
+    Huber's loss; the intercept is not penalised.
 
     Parameters
     ----------
@@ -125,11 +129,15 @@ class SVR(BaseSVR):
     C : float, default=1.0
         Weight of the losses, positive; ``inf`` demands that no sample lies outside the tube.
     epsilon : float, default=0.1
-        Half-width of the tube without loss.
+        Half-width of the tube without loss; for Huber's loss the residual from which on it is
+        linear.
     shrinking, cache_size, verbose, max_iter, time_limit, on_interrupt, warm_start
         As for SVC.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        The loss outside the tube, or its square.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive", "huber"}, \
+default="epsilon_insensitive"
+        The loss outside the tube, its square, or Huber's: r^2 / (2 epsilon) up to |r| = epsilon and
+        |r| - epsilon / 2 beyond. As epsilon goes to 0 it becomes the absolute error, as epsilon and
+        C grow with C / epsilon = 1 / alpha kernel ridge regression.
     solver : {"auto", "block", "newton"}, default="auto"
         As for SVC; "newton" needs ``loss="squared_epsilon_insensitive"``.
     interval : bool, default=False
@@ -150,6 +158,8 @@ class SVR(BaseSVR):
     --------
     NuSVR : the width of the tube follows from a share of the samples.
     LinearSVR : linear regression of any number of samples.
+    QuantileSVR, ExpectileSVR : asymmetric losses.
+    MultiOutputSVR : several targets.
     maxmargin.model_selection.SVRCV : C, gamma and epsilon by cross-validation.
 
     References
@@ -175,7 +185,7 @@ class SVR(BaseSVR):
         **BaseSVR._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
+        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive", "huber"})],
         "solver": [StrOptions({"auto", "block", "newton"})],
     }
 
@@ -225,6 +235,8 @@ class SVR(BaseSVR):
         return method_for(self.solver, self.loss == name, self.C, name)
 
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
+        if self.loss == "huber":
+            return formulations.huber_svr(z, float(self.C), weight, float(self.epsilon))
         squared = self.loss == "squared_epsilon_insensitive"
         return formulations.eps_svr(z, float(self.C), weight, float(self.epsilon), squared)
 

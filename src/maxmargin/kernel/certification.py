@@ -91,6 +91,8 @@ def exact_values(model: KernelModel, X: Any, tol: float) -> Floats:
     precomputed = kernel.kind is Kind.PRECOMPUTED
     A, B = (None, X[:, model.rows]) if precomputed else (model.vectors, X)
     coef = np.ascontiguousarray(model.columns().T)
+    if kernel.kind is Kind.LINEAR and not is_quick(model, X):
+        return evaluation.linear_products(A, coef, B, intercept)
     if kernel.has_dot_product and (is_quick(model, X) or needs_more_digits(model, tol)):
         return evaluation.extended_products(kernel, A, coef, B, intercept)
     return evaluation.kernel_products(kernel, A, coef, B, intercept, exact=True)

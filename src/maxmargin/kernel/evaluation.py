@@ -163,6 +163,20 @@ def extended_products(kernel: Kernel, A: Any, coef: Floats, B: Any, constant: An
     return np.concatenate([np.zeros((0, coef.shape[1])), *parts])
 
 
+def linear_products(A: Any, coef: Floats, B: Any, constant: Any = 0.0) -> Floats:
+    """kernel_products of the linear kernel by the weights of the features, in long double."""
+    step = max(1, SETTINGS.entries // max(1, A.shape[1]))
+    weights = np.zeros((A.shape[1], coef.shape[1]), np.longdouble)
+    for i in range(0, A.shape[0], step):
+        part, own = _dense(A[i : i + step]), coef[i : i + step]
+        weights += np.einsum("ij,ic->jc", part, own, dtype=np.longdouble)
+    out = np.empty((B.shape[0], coef.shape[1]))
+    for i in range(0, B.shape[0], step):
+        part = _dense(B[i : i + step])
+        out[i : i + step] = np.einsum("ij,jc->ic", part, weights, dtype=np.longdouble) + constant
+    return out
+
+
 @np.errstate(over="ignore", invalid="ignore")
 def _extended(kernel: Kernel, A: Any, coef: Floats, B: Any, constant: Any) -> Floats:
     B = _as_type(B, np.longdouble)

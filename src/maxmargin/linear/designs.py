@@ -106,6 +106,15 @@ class ArrayDesign(Design):
             )
         return np.column_stack([self.values(w) for w in W])
 
+    def dense(self, rows: slice) -> Floats:
+        """Some samples in a row, as an array of float64."""
+        part = self.X[rows]
+        return np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), np.float64)
+
+    def less(self, centre: Floats) -> "ArrayDesign | None":
+        """The samples less a point, copied; None for a CSR matrix, whose zeros would fill up."""
+        return ArrayDesign(self.X - centre) if isinstance(self.X, np.ndarray) else None
+
     def pick(self, rows: Integers) -> "ArrayDesign":
         """Some of the samples, copied."""
         return ArrayDesign(self.X[rows])

@@ -2,6 +2,7 @@
 
 from maxmargin.model_selection.auto import AutoSVC, AutoSVR
 from maxmargin.model_selection.diagnosis import Diagnosis, diagnose
+from maxmargin.model_selection.least_squares_cv import LSSVCCV, LSSVRCV
 from maxmargin.model_selection.leave_one_out import LeaveOneOut, leave_one_out
 from maxmargin.model_selection.linear_cv import LinearSVCCV, LinearSVRCV
 from maxmargin.model_selection.one_class_cv import OneClassSVMCV
@@ -10,6 +11,8 @@ from maxmargin.model_selection.svc_cv import SVCCV, NuSVCCV
 from maxmargin.model_selection.svr_cv import SVRCV, NuSVRCV
 
 __all__ = [
+    "LSSVCCV",
+    "LSSVRCV",
     "SVCCV",
     "SVRCV",
     "AutoSVC",
