@@ -25,14 +25,15 @@ class ClassOutputs(NamedTuple):
     def encode(self, y: Any) -> Integers:
         """The classes as their positions."""
         y = np.asarray(y).ravel()
-        label = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        label: Integers = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
         if not np.array_equal(self.classes[label], y):
             raise ValueError(OTHER_LABELS)
-        return label.astype(np.int64)
+        return label
 
     def decode(self, label: Any) -> NDArray[Any]:
         """Positions as classes."""
-        return self.classes[label]
+        found: NDArray[Any] = self.classes[label]
+        return found
 
 
 class SetOutputs(NamedTuple):
@@ -60,7 +61,8 @@ def sets_of(y: Any, n_labels: int | None = None) -> Floats:
         )
     if n_labels not in (None, y.shape[1]):
         raise ValueError(f"y has {y.shape[1]} labels, but the model was fitted on {n_labels}.")
-    return y.astype(np.float64)
+    sets: Floats = y.astype(np.float64)
+    return sets
 
 
 def learnt(task: Any, y: Any, weight: Floats) -> dict[str, Any]:

@@ -204,7 +204,7 @@ class StructuredSVM(JointEstimator):
             if self._is_ready_made:
                 X, y = self._validate_Xy(X, y, reset=True, multi_output=self._has_sets)
                 weight = validate_weight(sample_weight, X.shape[0])
-                vars(self).update(learnt(self.task, y, weight))
+                self.__dict__.update(learnt(self.task, y, weight))
                 self._fit_risk(self._array_risk(X, y, weight))
             else:
                 risk = self._own_risk(X, y, sample_weight)
@@ -264,7 +264,7 @@ class StructuredSVM(JointEstimator):
         X = self._validate_X(X, reset=False)
         return ArrayDesign(X).values_of_all(np.ascontiguousarray(self.coef_))
 
-    @available_if(is_ready_made)
+    @available_if(is_ready_made)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """The score of each class; with two classes, that of the second less that of the first.
 

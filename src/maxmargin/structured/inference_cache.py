@@ -124,9 +124,9 @@ class TaskRisk:
             i = int(worse[np.argmax((known - found)[worse])])
             raise ValueError(
                 f"sample {self.examples.number[i]}: infer returned an output whose loss-augmented "
-                f"score is {known[i] - found[i]:.6g} less than that of an output which it returned before "
-                f"({len(worse)} of {len(found)} samples are so). infer(x, w, y) must return the "
-                "greatest of loss(y, y') + w @ joint_feature(x, y'): correct it, or set "
+                f"score is {known[i] - found[i]:.6g} less than that of an output which it returned "
+                f"before ({len(worse)} of {len(found)} samples are so). infer(x, w, y) must return "
+                "the greatest of loss(y, y') + w @ joint_feature(x, y'): correct it, or set "
                 "inference='approximate', which certifies nothing."
             )
 

@@ -169,8 +169,9 @@ def examples_of(
     """The samples of positive weight; ValueError where joint features or losses make no sense."""
     true: list[Any] = []
     number = np.flatnonzero(weight > 0)
-    X, y = [X[i] for i in number], [y[i] for i in number]
-    for i, one, output in zip(number, X, y, strict=True):
+    used = number.tolist()
+    X, y = [X[i] for i in used], [y[i] for i in used]
+    for i, one, output in zip(used, X, y, strict=True):
         where, width = f"sample {i}: with its true output", true[0].shape[1] if true else None
         true.append(feature_row(task, one, output, width, where))
         own = checked_loss(task, output, output, where)
