@@ -88,13 +88,14 @@ class Bundle:
         problem = DualProblem(
             -self.offsets,
             zero,
-            np.full(m, np.inf),
+            np.full(m, self.C),
             np.zeros(m, np.int64),
             np.arange(m),
             self.alpha,
             zero,
         )
         K = MatrixSource(np.ascontiguousarray(self.gram), HOST)
+        K.convex = True  # inner products: negative curvature is rounding
         workspace = KernelWorkspace(K, Monitor())
         found = block.solve(problem, workspace, SETTINGS.tol * size, self.alpha).b
         self.alpha = np.maximum(found, 0.0)
