@@ -28,6 +28,8 @@ from maxmargin import (
     NuSVR,
     OneClassSVM,
     PegasosSVC,
+    RankSVC,
+    RankSVR,
 )
 from maxmargin.estimators import liblinear
 from maxmargin.model_selection import (
@@ -168,8 +170,17 @@ FAMILY_LEAST_SQUARES = [
     LSSVCCV(Cs=3, gammas=2),
     LSSVRCV(Cs=3, gammas=2),
 ]
+FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
-CHECKED = [*MACHINES, *LINEAR, *ONLINE, *SEARCHES, *AUTOMATIC, *FAMILY_LEAST_SQUARES]
+CHECKED = [
+    *MACHINES,
+    *LINEAR,
+    *ONLINE,
+    *SEARCHES,
+    *AUTOMATIC,
+    *FAMILY_LEAST_SQUARES,
+    *FAMILY_RANKING,
+]
 
 
 def expected(estimator):

@@ -33,12 +33,13 @@ constructor, ``fit`` returns the estimator, and what was learnt ends in an under
 
 """
 TABLE = ".. autosummary::\n   :nosignatures:\n\n"
-MODULES = ("model_selection", "plots", "io", "textbook")
+MODULES = ("model_selection", "metrics", "plots", "io", "textbook")
 """Public modules beside ``maxmargin`` itself."""
 GROUPS = {
     "Kernel machines": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
     "Least squares": ("LSSVC", "LSSVR"),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
+    "Ranking": ("RankSVC", "RankSVR"),
     "Online learning": ("PegasosSVC", "NormaSVC", "NormaNovelty"),
 }
 """Names of ``maxmargin`` that stand together; the others are grouped by their kind."""

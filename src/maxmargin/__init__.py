@@ -19,6 +19,8 @@ from maxmargin.estimators import (
     NuSVR,
     OneClassSVM,
     PegasosSVC,
+    RankSVC,
+    RankSVR,
 )
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import kernel_matrix
@@ -45,6 +47,8 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "PegasosSVC",
+    "RankSVC",
+    "RankSVR",
     "compact",
     "kernel_matrix",
     "patch_sklearn",

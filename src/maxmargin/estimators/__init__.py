@@ -9,6 +9,7 @@ from maxmargin.estimators.norma import NormaSVC
 from maxmargin.estimators.novelty import NormaNovelty
 from maxmargin.estimators.online import PegasosSVC
 from maxmargin.estimators.outlier import OneClassSVM
+from maxmargin.estimators.ranking import RankSVC, RankSVR
 from maxmargin.estimators.regression import SVR, NuSVR
 
 __all__ = [
@@ -25,4 +26,6 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "PegasosSVC",
+    "RankSVC",
+    "RankSVR",
 ]

@@ -18,6 +18,7 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._pegasos import BasePegasos
+from maxmargin.estimators._scored import PlaneMachine
 from maxmargin.estimators.records import problem_of
 from maxmargin.intervals import Folds
 from maxmargin.kernel.kernels import Kernel
@@ -28,6 +29,8 @@ from maxmargin.online.model import OnlineModel
 from maxmargin.online.model import check as check_online
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
+from maxmargin.structured.model import PlaneModel
+from maxmargin.structured.model import check as check_planes
 
 WRONG = (
     TypeError,
@@ -59,6 +62,8 @@ def _validate(model: Any) -> None:
         _check_machine(model)
     elif isinstance(model, BaseLinear):
         _check_linear(model)
+    elif isinstance(model, PlaneMachine):
+        _check_planes(model)
     else:
         _validate(model.estimator_)
 
@@ -210,6 +215,22 @@ def _check_online(model: Any) -> None:
     known = record.certificate is not None
     _require(not known or isinstance(record.certificate, Certificate), "certificate")
     _require(record.duals is None or (known and sparse.issparse(record.duals)), "duals")
+
+
+def _check_planes(model: Any) -> None:
+    """Check the record of a model of the cutting-plane method."""
+    record: PlaneModel = model.model_
+    _require(isinstance(record, PlaneModel), "model_")
+    _check_kernel(model, record.kernel)
+    _require((record.classes is not None) is isinstance(model, ClassifierMixin), "classes")
+    if record.classes is not None:
+        _check_labels(record.classes, None)
+    check_planes(record, type(model).__name__)
+    _require(type(record.n_features) is int, "n_features")
+    _require(record.n_features == getattr(model, "n_features_in_", 0), "n_features_in_")
+    _require(type(record.n_samples) is int and record.n_samples >= 0, "n_samples")
+    _require(isinstance(record.certificate, Certificate), "certificate")
+    _require(type(model.n_iter_) is int, "n_iter_")
 
 
 def _check_offset(model: Any) -> None:

@@ -14,6 +14,7 @@ with one key, its tag:
     {"machine": {"kernel": ..., "coef": ...}}           a KernelModel, field by field
     {"linear": {"coef": ..., "intercept": ...}}         a LinearModel, field by field
     {"online": {"kernel": ..., "coef": ...}}            an OnlineModel, field by field
+    {"planes": {"kernel": ..., "coef": ...}}            a PlaneModel, field by field
     {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
     {"record": ["Iterates", [...]]}                     a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
@@ -45,6 +46,7 @@ from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
 from maxmargin.sigmoid import Bent
 from maxmargin.status import Convexity, Status
+from maxmargin.structured.model import PlaneModel
 
 RECORDS: dict[str, Any] = {
     cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds, Isotonic, Bent)
@@ -59,6 +61,7 @@ MODELS: dict[str, Any] = {
     "machine": KernelModel,
     "linear": LinearModel,
     "online": OnlineModel,
+    "planes": PlaneModel,
 }
 """The records of fitted models by their tags."""
 LATER = {"bent", "folds", "isotonic", "prob_a", "prob_b"}
