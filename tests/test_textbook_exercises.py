@@ -53,6 +53,22 @@ def margin(w, b, X, y):
     return min(y * (X @ w + b)) / np.linalg.norm(w)
 
 
+def touching(w, X, y):
+    inside = y * (X @ w) < 1
+    return [inside.sum(), *-(y[inside] @ X[inside])]
+
+
+def best_path(emit, follow):
+    best = emit[0]
+    for row in emit[1:]:
+        best = row + (best[:, None] + follow).max(axis=0)
+    return best.max()
+
+
+def swapped(scores, y):
+    return sum(y[i] > y[j] and scores[i] < scores[j] for i in range(7) for j in range(7))
+
+
 ANSWERS = {
     "converged": (converged, lambda a, m, C: m < 1),
     "bounds": (bounds, lambda y_i, y_j, a_i, a_j, C: (0.0, C)),
@@ -79,6 +95,10 @@ ANSWERS = {
     "bias": (bias, lambda K, y, a, C: np.mean(y[a > 0] - K[a > 0] @ (a * y))),
     "exclusive or": (lambda X: np.c_[X, X[:, 0] * X[:, 1]], lambda X: X**2),
     "why no kernel": (lambda m, n: (m**2, m * n), lambda m, n: (m * n, m * n)),
+    "plane": (touching, lambda w, X, y: [len(y), *-(y @ X)]),
+    "switch": (lambda f, g: f < 1 and g > -1 and f - g < 0, lambda f, g: f - g < 0),
+    "best path": (best_path, lambda emit, follow: emit.max(axis=1).sum()),
+    "swapped pairs": (swapped, lambda scores, y: np.sum(np.diff(scores[np.argsort(y)]) < 0)),
 }
 
 

@@ -3,6 +3,7 @@
 ``boyd_graber`` ends with "Next HW!", the program of its slides, and asks on the way when the
 algorithm has converged and what to skip. ``fan`` asks why many planes separate, which of them to
 prefer, how to draw an inner product, for a plot of the slack, and why no kernel for many samples.
+The last exercises are our own, on the variants that the lectures only name.
 
     print(task("bounds"))              what is asked for
     print(check("bounds", my_bounds))  right, or a case on which it is wrong
@@ -11,11 +12,16 @@ prefer, how to draw an inner product, for a plot of the slack, and why no kernel
 import textwrap
 from typing import Any, NamedTuple
 
-from maxmargin.textbook import exercises_boyd_graber, exercises_fan
+from maxmargin.textbook import exercises_boyd_graber, exercises_fan, exercises_variants
 from maxmargin.textbook.exercise_checks import Exercise
 from maxmargin.textbook.lectures import LECTURES
 
-TABLES = {"boyd_graber": exercises_boyd_graber.TABLE, "fan": exercises_fan.TABLE}
+TABLES = {
+    str(LECTURES["boyd_graber"]): exercises_boyd_graber.TABLE,
+    str(LECTURES["fan"]): exercises_fan.TABLE,
+    "The variants that the lectures name": exercises_variants.TABLE,
+}
+"""The exercises by their sources."""
 EXERCISES = {name: one for table in TABLES.values() for name, one in table.items()}
 """The exercises by name, in the order of the lectures."""
 
@@ -49,8 +55,8 @@ def task(name: str) -> str:
     Write a function of x_i, x_j that returns the learning rate eta of (14).
     """
     text = textwrap.fill(_exercise(name).task, 90)
-    lecture = next(key for key, table in TABLES.items() if name in table)
-    return f"{LECTURES[lecture]}\n{text}"
+    source = next(source for source, table in TABLES.items() if name in table)
+    return f"{source}\n{text}"
 
 
 def check(name: str, answer: Any) -> Verdict:

@@ -35,7 +35,7 @@ def pinball(residuals: ArrayLike, quantile: float) -> Array:
     array([0.1, 0. , 0.9])
     """
     r = np.asarray(residuals, float)
-    return np.where(r >= 0, quantile, quantile - 1.0) * r
+    return np.asarray(np.where(r >= 0, quantile, quantile - 1.0) * r)
 
 
 def quantile_svr(
