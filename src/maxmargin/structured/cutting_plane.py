@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.threads import one_blas_thread
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 from maxmargin.structured.bundle import Bundle
@@ -95,11 +96,12 @@ def solve(
     the hinge losses: offset = sum t_i, slope = -sum t_i y_i x_i with 0 <= t_i <= 1).
     """
     run = _Run(risk, C, tol, monitor)
-    for plane in known:
-        run.bundle.add(plane)
-    if start is None:
-        start = run.bundle.minimise()[0] if known else np.zeros(risk.space.size)
-    return run.until(start)
+    with one_blas_thread():
+        for plane in known:
+            run.bundle.add(plane)
+        if start is None:
+            start = run.bundle.minimise()[0] if known else np.zeros(risk.space.size)
+        return run.until(start)
 
 
 class _Run:
