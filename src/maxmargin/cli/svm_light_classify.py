@@ -52,7 +52,7 @@ def svm_classify(arguments: Arguments = None) -> None:
     found = parse(arguments or [], {"v": 2, "f": 1}, switches="")
     if found["f"] not in (0, 1):
         raise usage(f"-f must be 0 or 1, got {found['f']}")
-    data, f = _predicted(found)
+    data, f = predicted(found)
     y = np.asarray(data.y, np.float64)
     if found["v"] > 0 and np.isin(y, (-1.0, 1.0)).all():
         right, positive = int(np.sum((f > 0) == (y > 0))), f > 0
@@ -67,7 +67,7 @@ def svm_classify(arguments: Arguments = None) -> None:
         )
 
 
-def _predicted(found: Flags) -> tuple[Data, Floats]:
+def predicted(found: Flags) -> tuple[Data, Floats]:
     """Write the values; return the examples and their values."""
     test, path, *rest = files(found, 2, 3, "an example file, a model file and an output file")
     output = rest[0] if rest else PREDICTIONS

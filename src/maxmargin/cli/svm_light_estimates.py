@@ -15,6 +15,7 @@ The same examples give the estimates of recall and precision. The VC dimension i
 |w|^2 R^2 + 1 (Vapnik 1995, 5.6.4), with R over the support vectors.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from sklearn.utils.extmath import row_norms
 
 from maxmargin.cli.flags import Flags
 from maxmargin.core.arrays import Floats, Mask
+from maxmargin.kernel.kernels import Kernel, Kind
 
 AT_BOUND = 1 - 1e-12
 """Share of its upper bound from which on a dual variable counts as at the bound."""
@@ -37,28 +39,36 @@ class Lengths(NamedTuple):
     from_zero: Floats
     """r_i^2."""
 
+    def mean(self) -> float:
+        """The mean of r_i."""
+        return float(np.mean(np.sqrt(self.from_zero)))
 
-def lengths_of(found: Flags, X: Any) -> Lengths:
-    """Return the lengths for the kernel of the options -t, -d, -g, -s and -r."""
+
+def lengths_of(kernel: Kernel, X: Any) -> Lengths:
+    """Return the lengths of the rows of X for one of SVM-light's kernels."""
     squares: Floats = row_norms(X, squared=True)
-    if found["t"] == 0:
+    if kernel.kind is Kind.LINEAR:
         return Lengths(squares, squares)
-    if found["t"] == 2:
-        return Lengths(np.ones(len(squares)), 2.0 - 2.0 * np.exp(-found["g"] * squares))
-    inner, zero = found["s"] * squares + found["r"], np.float64(found["r"])
-    if found["t"] == 1:
-        own, of_zero = inner ** found["d"], zero ** found["d"]
+    if kernel.kind is Kind.RBF:
+        return Lengths(np.ones(len(squares)), 2.0 - 2.0 * np.exp(-kernel.gamma * squares))
+    inner, zero = kernel.gamma * squares + kernel.coef0, np.float64(kernel.coef0)
+    if kernel.kind is Kind.POLY:
+        own, of_zero = inner**kernel.degree, zero**kernel.degree
     else:
         own, of_zero = np.tanh(inner), np.tanh(zero)
     return Lengths(own, np.maximum(0.0, own - of_zero))  # an indefinite kernel has no lengths
 
 
-def default_C(lengths: Floats) -> float:
-    """Return SVM-light's default of C, for these r_i."""
-    mean = float(np.mean(lengths))
+def cost_of(found: Flags, mean_length: Callable[[], float]) -> float:
+    """Return C, which is 1 / (mean length)^2 by default."""
+    if found["c"] > 0:
+        return float(found["c"])
+    mean = mean_length()
     if not mean > 0:
         raise ValueError("all examples are 0, so that C has no default: give it with -c")
-    return 1.0 / mean**2
+    if found["v"] > 0:
+        typer.echo(f"Setting default regularization parameter C={mean**-2:.4f}")
+    return mean**-2
 
 
 # ---- estimates -----------------------------------------------------------------------------------

@@ -28,12 +28,14 @@ from maxmargin.cli.reports import verbosity
 from maxmargin.cli.svm_light_estimates import (
     AT_BOUND,
     Fitted,
-    default_C,
+    cost_of,
     lengths_of,
     print_fit,
     print_leave_one_out,
     print_xi_alpha,
 )
+from maxmargin.cli.svm_light_options import check_choice, check_kernel, kernel_of
+from maxmargin.cli.svm_light_rank import learn_preferences
 from maxmargin.cli.svm_train import warn_unused
 from maxmargin.core.arrays import Floats, Mask
 from maxmargin.io import save_svm_light
@@ -41,7 +43,6 @@ from maxmargin.io.files import compressed_write
 from maxmargin.io.table_columns import Data
 from maxmargin.model_selection import leave_one_out
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid")
 DEFAULTS: dict[str, Any] = {
     "z": "c",
     "c": 0.0,
@@ -70,7 +71,6 @@ DEFAULTS: dict[str, Any] = {
     "v": 1,
 }
 USED_BY_TYPE = {"w": ("r",), "j": ("c",), "i": ("c",), "x": ("c",), "o": ("c",)}
-USED_BY_KERNEL = {"d": (1,), "g": (2,), "s": (1, 3), "r": (1, 3)}
 MODEL = "svm_model"
 """The model file if none is named."""
 Arguments = Annotated[
@@ -104,10 +104,12 @@ def svm_learn(arguments: Arguments = None) -> None:
     output = rest[0] if rest else MODEL
     check_outputs(output, found["a"] or None, inputs=(path,))
     warn_unused(found, "z", USED_BY_TYPE)
-    warn_unused(found, "t", USED_BY_KERNEL)
     data = read_svmlight(path, zero_based=False)
-    learn = {"c": _classify, "r": _regress}[found["z"]]
-    learn(found, data, output)
+    if found["z"] == "p":
+        return learn_preferences(found, data, output)
+    if found["z"] == "r":
+        return _regress(found, data, output)
+    return _classify(found, data, output)
 
 
 # ---- the problems --------------------------------------------------------------------------------
@@ -117,8 +119,8 @@ def _classify(found: Flags, data: Data, output: str) -> None:
     """Train a classifier, write it, and print what SVM-light prints."""
     X, y = data.X, np.sign(np.asarray(data.y, np.float64))
     _check_classes(y, data.source)
-    lengths = lengths_of(found, X)
-    C = _cost(found, lengths.from_zero)
+    lengths = lengths_of(kernel_of(found), X)
+    C = cost_of(found, lengths.mean)
     cost = np.where(y > 0, C * found["j"], C)
     model = _estimator(found, C, class_weight={1.0: found["j"]})
     inside = np.ones(len(y), bool)
@@ -145,8 +147,8 @@ def _classify(found: Flags, data: Data, output: str) -> None:
 def _regress(found: Flags, data: Data, output: str) -> None:
     """Train a regression, write it, and print what SVM-light prints."""
     X, z = data.X, np.asarray(data.y, np.float64)
-    lengths = lengths_of(found, X)
-    C = _cost(found, lengths.from_zero)
+    lengths = lengths_of(kernel_of(found), X)
+    C = cost_of(found, lengths.mean)
     model = _estimator(found, C, epsilon=found["w"]).fit(X, z)
     b = coefficients(model, len(z))
     save_svm_light(model, output)
@@ -193,7 +195,7 @@ def coefficients(model: Any, n: int) -> Floats:
 
 def _refuse(found: Flags) -> None:
     """Raise an error for options that SVM-light refuses or that are not available."""
-    check_choice(found, "z", ("c", "r"))
+    check_choice(found, "z", ("c", "r", "p"))
     for name in "bixf":
         check_choice(found, name, (0, 1))
     check_kernel(found)
@@ -210,37 +212,12 @@ def _refuse(found: Flags) -> None:
         raise usage("-q must be at least 2, -n at most -q, -h at least 1")
     if found["y"]:
         raise usage("-y, a start from given variables, is not available; the optimum is the same")
-    if found["b"] == 0 and found["t"]:
+    if found["z"] == "p" and found["a"]:
+        raise usage("-a is not available with -z p: the solver keeps no variables of all pairs")
+    if found["b"] == 0 and found["t"] and found["z"] != "p":
         raise usage("-b 0 is available for the linear kernel, -t 0")
     if found["x"] and (found["i"] or not found["b"]):
         raise usage("-x 1 leaves examples out of models with -i 0 and -b 1 only")
-
-
-def check_choice(found: Flags, name: str, known: tuple[Any, ...]) -> None:
-    """Raise an error if an option is none of a few values."""
-    if found[name] not in known:
-        *first, last = map(str, known)
-        raise usage(f"-{name} must be {', '.join(first)} or {last}, got {found[name]}")
-
-
-def check_kernel(found: Flags) -> None:
-    """Raise an error for kernels that are not available."""
-    if found["t"] == 4 or found["u"]:
-        raise usage(
-            "-t 4 and -u are a kernel written in C; in Python any function is a kernel: "
-            "SVC(kernel=function)"
-        )
-    check_choice(found, "t", (0, 1, 2, 3))
-
-
-def kernel_options(found: Flags) -> dict[str, Any]:
-    """Return the kernel as parameters of an estimator."""
-    return {
-        "kernel": KERNELS[found["t"]],
-        "degree": found["d"],
-        "gamma": found["g"] if found["t"] == 2 else found["s"],
-        "coef0": found["r"],
-    }
 
 
 def _estimator(found: Flags, C: float, **more: Any) -> Any:
@@ -255,20 +232,10 @@ def _estimator(found: Flags, C: float, **more: Any) -> Any:
     classifier = found["z"] == "c"
     if found["b"]:
         cls: Any = maxmargin.SVC if classifier else maxmargin.SVR
-        return with_own(cls, values | kernel_options(found))
+        return with_own(cls, values | {"kernel": kernel_of(found)})
     linear = {"loss": "hinge" if classifier else "epsilon_insensitive", "fit_intercept": False}
     cls = maxmargin.LinearSVC if classifier else maxmargin.LinearSVR
     return with_own(cls, values | linear | {"tol": found["e"] ** 2})
-
-
-def _cost(found: Flags, squared: Floats) -> float:
-    """Return C, by default from the squared lengths of the examples."""
-    if found["c"] > 0:
-        return float(found["c"])
-    C = default_C(np.sqrt(squared))
-    if found["v"] > 0:
-        typer.echo(f"Setting default regularization parameter C={C:.4f}")
-    return C
 
 
 def _check_classes(y: Floats, source: str) -> None:

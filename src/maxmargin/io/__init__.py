@@ -6,7 +6,8 @@ from maxmargin.io.model import load, save
 from maxmargin.io.onnx_export import to_onnx
 from maxmargin.io.scikit_learn import from_sklearn, to_sklearn
 from maxmargin.io.source_export import to_c, to_javascript
-from maxmargin.io.svm_light_models import load_svm_light, save_svm_light
+from maxmargin.io.svm_light_models import load_svm_light
+from maxmargin.io.svm_light_write import save_svm_light
 from maxmargin.io.svmlight import SvmlightChunks, load_svmlight, svmlight_chunks
 from maxmargin.io.svmlight_write import dump_svmlight
 
