@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import Certificate, worst
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.threads import one_blas_thread
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import like, refuse_batch_dependence, symmetric
@@ -22,12 +23,13 @@ from maxmargin.kernel.model import kept_vectors
 from maxmargin.kernel.sources import take
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
 from maxmargin.linear.designs import ArrayDesign
+from maxmargin.linear.objectives import ROUNDING
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 from maxmargin.structured import certificate
 from maxmargin.structured.cutting_plane import PlaneSolution, solve
 from maxmargin.structured.model import PlaneModel, check, decision_values
-from maxmargin.structured.risks import ScoreLoss, ScoreRisk
+from maxmargin.structured.risks import Goal, ScoreLoss, ScoreRisk
 from maxmargin.structured.spaces import KernelSpace, LinearSpace
 
 SHARED = (
@@ -51,6 +53,8 @@ class Settings(NamedTuple):
     stored: int = 4096
     """Samples up to which all kernel values are kept in memory, 128 MB of them: every call of the
     risk needs them all."""
+    polish_up_to: int = 2**12
+    """Values of X up to which a problem is solved to rounding, whatever the tolerance."""
 
 
 SETTINGS = Settings()
@@ -69,8 +73,16 @@ class PlaneData(NamedTuple):
     """Their weights."""
 
 
+class Trained(NamedTuple):
+    """A function, its intercept and its certificate."""
+
+    solution: PlaneSolution
+    intercept: float
+    certificate: Certificate
+
+
 class PlaneMachine(BaseSVM):
-    """One function of the samples, of weights of the features or of support vectors."""
+    """Functions of the samples, of weights of the features or of support vectors."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{name: BaseSVM._parameter_constraints[name] for name in SHARED},
@@ -121,23 +133,37 @@ class PlaneMachine(BaseSVM):
         kernel = self._resolve_kernel(samples, weight[used])
         return PlaneData(X, kernel, used, samples, weight[used])
 
-    def _train(
-        self, data: PlaneData, loss: ScoreLoss, classes: NDArray[Any] | None = None
-    ) -> PlaneSolution:
+    def _train(self, data: PlaneData, loss: ScoreLoss) -> PlaneSolution:
         """Minimise 1/2 |w|^2 + C loss, and keep the record; its intercept is 0."""
-        with self._monitor() as monitor, np.errstate(over="ignore", invalid="ignore"):
+        return self._train_all(data, [Goal(loss)])[0]
+
+    def _train_all(
+        self, data: PlaneData, goals: Sequence[Goal], classes: NDArray[Any] | None = None
+    ) -> list[PlaneSolution]:
+        """The same for each goal, with a function and an intercept each."""
+        C, tol, found = float(self.C), float(self.tol), []
+        quiet = np.errstate(over="ignore", invalid="ignore")
+        with self._monitor() as monitor, one_blas_thread(), quiet:
             refuse_batch_dependence(data.kernel, data.samples)
             space, convexity = self._space(data, monitor), self._convexity(data)
-            risk, start = ScoreRisk(space, loss), self._start(space, data)
-            found = solve(risk, float(self.C), float(self.tol), monitor, start)
-            judged = certificate.certify(
-                risk, float(self.C), found, float(self.tol), convexity=convexity
-            )
+            starts = self._starts(space, data, len(goals))
+            for k, goal in enumerate(goals):
+                label = f" {k + 1}/{len(goals)}" if len(goals) > 1 else ""
+                part, risk = monitor.part(1 / (len(goals) - k), label), ScoreRisk(space, goal.loss)
+                one = solve(risk, C, self._stop_at(data), part, starts[k])
+                judged = certificate.certify(risk, C, one, tol, convexity=convexity)
+                found.append(Trained(one, goal.intercept(space.scores(one.w)), judged))
         _outcome.raise_interrupt(self, monitor)
-        self.model_ = _record(space, data, found, judged, classes)
-        self.n_iter_ = found.n_iter
-        _outcome.warn_of([judged], self._describe)
-        return found
+        self.model_ = _record(space, data, found, classes)
+        self.n_iter_ = max(one.solution.n_iter for one in found)
+        _outcome.warn_of([one.certificate for one in found], self._describe)
+        return [one.solution for one in found]
+
+    def _stop_at(self, data: PlaneData) -> float:
+        """The relative gap to stop at: small problems are solved to rounding."""
+        n, width = len(data.used), 0 if data.kernel.kind is Kind.CALLABLE else data.X.shape[1]
+        small = n * max(width, 1) <= SETTINGS.polish_up_to
+        return min(float(self.tol), ROUNDING) if small else float(self.tol)
 
     def _space(self, data: PlaneData, monitor: Monitor) -> LinearSpace | KernelSpace:
         """Weights of the features, or functions of the kernel."""
@@ -168,60 +194,73 @@ class PlaneMachine(BaseSVM):
             )
         return found
 
-    def _start(self, space: LinearSpace | KernelSpace, data: PlaneData) -> Floats | None:
+    def _starts(
+        self, space: LinearSpace | KernelSpace, data: PlaneData, count: int
+    ) -> Sequence[Floats | None]:
         """The weights of the last fit, where warm_start can use them."""
+        nothing = [None] * count
         if not self.warm_start or not hasattr(self, "model_"):
-            return None
+            return nothing
         last = checked(self)
         if last.vectors is None:
-            same = isinstance(space, LinearSpace) and last.coef.size == space.size
-            return last.coef.ravel().copy() if same else None
-        if isinstance(space, LinearSpace) or last.rows.max(initial=-1) >= _num_samples(data.X):
-            return None
-        return _element(space, data, last, last.coef)
+            same = isinstance(space, LinearSpace) and last.coef.shape == (count, space.size)
+            return list(last.coef.copy()) if same else nothing
+        same = isinstance(space, KernelSpace) and len(last.coef) == count
+        if not same or last.rows.max(initial=-1) >= _num_samples(data.X):
+            return nothing
+        return [_element(space, data, last, coef) for coef in last.coef]
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for a fit that fell short."""
+        gap = max(part.relative_gap for part in found)
         return (
-            f"{type(self).__name__} failed to converge: {status.message} Relative gap "
-            f"{found[0].relative_gap:.3g} (tol={self.tol:g})."
+            f"{type(self).__name__} failed to converge{count}: {status.message} Relative gap "
+            f"{gap:.3g} (tol={self.tol:g})."
         )
 
     # ---- use -------------------------------------------------------------------------------------
 
     def _decision_values(self, X: Any) -> Floats:
-        """The function at the samples X."""
-        record: PlaneModel = checked(self)
-        X = self._validate_X(X, reset=False)
-        X = X if record.vectors is None else like(X, record.vectors)
-        found: Floats = decision_values(record, X)[0]
+        """The first function at the samples X."""
+        found: Floats = self._all_values(X)[0]
         return found
 
-    def _certify(self, data: PlaneData, loss: ScoreLoss) -> Certificate:
+    def _all_values(self, X: Any) -> Floats:
+        """All functions at the samples X, a row each."""
+        record: PlaneModel = checked(self)
+        X = self._validate_X(X, reset=False)
+        return decision_values(record, X if record.vectors is None else like(X, record.vectors))
+
+    def _certify(self, data: PlaneData, *losses: ScoreLoss) -> Certificate:
         """Recompute the certificate on the training data."""
         record: PlaneModel = checked(self)
-        if _num_samples(data.X) != record.n_samples:
+        if _num_samples(data.X) != record.n_samples or len(losses) != len(record.coef):
             raise ValueError(
                 f"certify needs the data the model was fitted on: {record.n_samples} samples, got "
                 f"{_num_samples(data.X)}."
             )
-        C, tol = float(self.C), float(self.tol)
         space = self._space(data, Monitor())
-        risk = ScoreRisk(space, loss)
-        w, slope = (_element(space, data, record, part) for part in (record.coef, record.slope))
-        known = record.certificate
-        found = PlaneSolution(
-            w,
-            known.primal,
-            known.dual,
-            0.0,
-            slope[None, :],
-            np.array([record.offset]),
-            np.array([C]),
-            None,
-            known.n_iter,
-            (),
+        return worst(
+            [self._certify_one(space, data, record, k, loss) for k, loss in enumerate(losses)]
         )
+
+    def _certify_one(
+        self,
+        space: LinearSpace | KernelSpace,
+        data: PlaneData,
+        record: PlaneModel,
+        k: int,
+        loss: ScoreLoss,
+    ) -> Certificate:
+        """The certificate of function k."""
+        C, tol, known = float(self.C), float(self.tol), record.certificates[k]
+        w, slope = (_element(space, data, record, part[k]) for part in (record.coef, record.slope))
+        planes, weight = slope[None, :], np.array([C])
+        found = PlaneSolution(
+            w, known.primal, known.dual, 0.0, planes, record.offset[[k]], weight, None,
+            known.n_iter, (),
+        )  # fmt: skip
+        risk = ScoreRisk(space, loss)
         return certificate.certify(
             risk, C, found, tol, before=known.status, convexity=known.convexity
         )
@@ -230,48 +269,44 @@ class PlaneMachine(BaseSVM):
 def _element(
     space: LinearSpace | KernelSpace, data: PlaneData, record: PlaneModel, coef: Floats
 ) -> Floats:
-    """An element of the space from coefficients as the record keeps them."""
+    """An element of the space from a row of coefficients as the record keeps them."""
     if isinstance(space, LinearSpace):
-        return coef.ravel()
+        return coef
     all_samples = np.zeros(_num_samples(data.X))
-    all_samples[record.rows] = coef[0]
+    all_samples[record.rows] = coef
     return space.element(all_samples[data.used])
 
 
 def _record(
     space: LinearSpace | KernelSpace,
     data: PlaneData,
-    found: PlaneSolution,
-    judged: Certificate,
+    found: Sequence[Trained],
     classes: NDArray[Any] | None,
 ) -> PlaneModel:
-    """The record of a solution."""
-    plane, zero, n = found.combined, np.zeros(1), _num_samples(data.X)
-    if isinstance(space, LinearSpace):
-        return PlaneModel(
-            data.kernel,
-            found.w[None, :],
-            zero,
-            plane.offset,
-            plane.slope[None, :],
-            judged,
-            data.X.shape[1],
-            classes,
-            n_samples=n,
+    """The record of the functions that were found."""
+    planes = [one.solution.combined for one in found]
+    coef, slope = np.array([one.solution.w for one in found]), np.array([p.slope for p in planes])
+    intercept, offset = np.array([one.intercept for one in found]), [p.offset for p in planes]
+    vectors = rows = None
+    if isinstance(space, KernelSpace):
+        coef, slope = coef[:, : space.half], slope[:, : space.half]
+        support = np.flatnonzero((coef != 0).any(axis=0) | (slope != 0).any(axis=0))
+        coef, slope = (
+            np.ascontiguousarray(coef[:, support]),
+            np.ascontiguousarray(slope[:, support]),
         )
-    coef, slope = space.coefficients(found.w), space.coefficients(plane.slope)
-    support = np.flatnonzero((coef != 0) | (slope != 0))
-    rows = data.used[support]
+        rows = data.used[support]
+        vectors, rows = kept_vectors(data.kernel, data.X, rows), rows.astype(np.int32)
     return PlaneModel(
         data.kernel,
-        coef[None, support],
-        zero,
-        plane.offset,
-        slope[None, support],
-        judged,
+        coef,
+        intercept,
+        np.array(offset),
+        slope,
+        worst([one.certificate for one in found]),
         0 if data.kernel.kind is Kind.CALLABLE else data.X.shape[1],
         classes,
-        kept_vectors(data.kernel, data.X, rows),
-        rows.astype(np.int32),
-        n,
+        vectors,
+        rows,
+        _num_samples(data.X),
     )

@@ -115,7 +115,8 @@ class RankLoss(NamedTuple):
         key = s[ranking.order] - self.rise * ranking.y
         below, above = ranking.active(key, self.margin)
         slope = cost * (above - below)
-        offset = self.margin * float(cost @ below) - self.rise * float(slope @ ranking.y)
+        # not a product by BLAS, whose bits depend on the number of threads
+        offset = float(np.sum(self.margin * cost * below - self.rise * slope * ranking.y))
         t = np.empty(len(s))
         t[ranking.order] = slope
         return Tangent(offset, t)
