@@ -16,7 +16,7 @@ LAYERS = [
     {"verdict", "workspace", "intervals"},
     {"linear"},
     {"kernel"},
-    {"online", "calibration", "structured"},
+    {"online", "calibration", "semi_supervised", "structured"},
     {"metrics", "training"},
     {"estimators"},
     {"compression", "model_selection"},

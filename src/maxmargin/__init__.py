@@ -10,6 +10,7 @@ from maxmargin.estimators import (
     LSSVR,
     SVC,
     SVR,
+    LaplacianSVC,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVR,
@@ -21,6 +22,7 @@ from maxmargin.estimators import (
     PegasosSVC,
     RankSVC,
     RankSVR,
+    TransductiveSVC,
 )
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import kernel_matrix
@@ -36,6 +38,7 @@ __all__ = [
     "SVR",
     "Certificate",
     "Kernel",
+    "LaplacianSVC",
     "LinearOneClassSVM",
     "LinearSVC",
     "LinearSVCCV",
@@ -49,6 +52,7 @@ __all__ = [
     "PegasosSVC",
     "RankSVC",
     "RankSVR",
+    "TransductiveSVC",
     "compact",
     "kernel_matrix",
     "patch_sklearn",

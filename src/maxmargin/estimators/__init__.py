@@ -1,6 +1,7 @@
 """The scikit-learn estimators."""
 
 from maxmargin.estimators.classification import SVC, NuSVC
+from maxmargin.estimators.laplacian import LaplacianSVC
 from maxmargin.estimators.least_squares import LSSVC, LSSVR
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
@@ -11,12 +12,14 @@ from maxmargin.estimators.online import PegasosSVC
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.ranking import RankSVC, RankSVR
 from maxmargin.estimators.regression import SVR, NuSVR
+from maxmargin.estimators.transductive import TransductiveSVC
 
 __all__ = [
     "LSSVC",
     "LSSVR",
     "SVC",
     "SVR",
+    "LaplacianSVC",
     "LinearOneClassSVM",
     "LinearSVC",
     "LinearSVR",
@@ -28,4 +31,5 @@ __all__ = [
     "PegasosSVC",
     "RankSVC",
     "RankSVR",
+    "TransductiveSVC",
 ]

@@ -15,7 +15,7 @@ from scipy import sparse
 from maxmargin.core.arrays import Integers
 
 
-def _keys(X: Any, rounded: bool) -> Iterator[bytes]:
+def row_keys(X: Any, rounded: bool = False) -> Iterator[bytes]:
     """The non-zeros of each row as bytes: equal rows, and only those, have equal keys."""
     rows = sparse.csr_matrix(X, dtype=np.float64, copy=True)
     rows.sum_duplicates()
@@ -34,10 +34,10 @@ def _found(
 
     No row is used twice; equal vectors take their rows in order.
     """
-    wanted = list(zip(_keys(vectors, rounded), groups, strict=True))
+    wanted = list(zip(row_keys(vectors, rounded), groups, strict=True))
     known = set(wanted)
     places: dict[Any, deque[int]] = defaultdict(deque)
-    for row, key in enumerate(zip(_keys(X, rounded), labels, strict=True)):
+    for row, key in enumerate(zip(row_keys(X, rounded), labels, strict=True)):
         if key in known:
             places[key].append(row)
     return np.array([places[key].popleft() if places[key] else -1 for key in wanted], np.int64)

@@ -93,3 +93,12 @@ class TransductiveTask(NamedTuple):
             return best.p, best.fit
         fit, free = walks[-1][-1].fit if walks else begin, self.problem.unlabelled
         return balance.hard(fit.f[free], self.problem.cost[free], self.problem.share), fit
+
+
+def label_gain(problem: Partial, sign: Floats, f: Floats) -> float:
+    """By how much the best labels for decision values f lower the loss of the labels ``sign``."""
+    free = problem.unlabelled
+    if not free.any():
+        return 0.0
+    f, cost, p = f[free], problem.cost[free], (sign[free] > 0).astype(np.float64)
+    return balance.loss(f, p, cost) - balance.loss(f, balance.hard(f, cost, problem.share), cost)
