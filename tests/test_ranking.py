@@ -193,7 +193,7 @@ def test_weights_count_copies(cls, kernel):
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_the_weight_of_a_query_multiplies_its_loss(cls):
-    X, y, query, _ = problem(12, n=20)
+    X, y, query, _ = problem(13, n=20)
     twice = np.flatnonzero(query == 1)
     again = np.concatenate([np.arange(20), twice])
     labels = np.concatenate([query, np.full(len(twice), 9)])  # the same query once more
