@@ -21,7 +21,6 @@ measures count samples, so weights must be whole numbers. ``Copies`` makes a sam
 samples.
 """
 
-from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.structured.average_precision import AveragePrecisionLoss
 from maxmargin.structured.contingency import F1Loss, TopLoss
 from maxmargin.structured.ranking import rank_loss
-from maxmargin.structured.risks import ScoreLoss, Tangent
+from maxmargin.structured.risks import Goal, Tangent
 
 
 class Measure(Enum):
@@ -59,18 +58,13 @@ class Measure(Enum):
         return self in (Measure.ERROR, Measure.AUC)
 
 
-class Goal(NamedTuple):
-    """What a model is trained for."""
-
-    loss: ScoreLoss
-    intercept: Callable[[Floats], float]
-    """The intercept that belongs to the scores of a trained model."""
-
-
 def goal(measure: Measure, is_positive: Mask, weight: Floats, k: int, free_intercept: bool) -> Goal:
-    """The goal for samples of both classes, whose weights are positive; k counts copies."""
+    """The goal for samples whose weights are positive; k counts copies.
+
+    Where all samples are of one class every measure is the error.
+    """
     hinge = HingeLoss(is_positive, weight, free_intercept)
-    if measure is Measure.ERROR:
+    if measure is Measure.ERROR or is_positive.all() or not is_positive.any():
         return Goal(hinge, hinge.intercept)
     if measure is Measure.AUC:
         query = np.zeros(len(weight), np.int64)
@@ -91,7 +85,7 @@ def _counted(measure: Measure, is_positive: Mask, k: int, free_intercept: bool) 
         return Goal(AveragePrecisionLoss(is_positive), hinge.intercept)
     k = p if measure is Measure.PRBEP else k
     top = TopLoss(is_positive, k, n / (p if measure is Measure.RECALL_AT_K else k))
-    return Goal(top, top.intercept if free_intercept else lambda s: 0.0)
+    return Goal(top, top.intercept) if free_intercept else Goal(top)
 
 
 def _of_copies(plain: Goal, count: Integers) -> Goal:

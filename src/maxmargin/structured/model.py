@@ -6,9 +6,10 @@ vectors,
 
     f_k(x) = coef_k . x + intercept_k          f_k(x) = sum_j coef_kj k(x_j, x) + intercept_k
 
-Beside them it keeps one plane below the risk, the weighted mean of those that the solver found:
-offset + <slope, w> <= R(w). It proves the lower bound  C offset - C^2 / 2 |slope|^2  of the
-objective, and `certify` compares it with the objective of the model.
+Each function has a risk of its own. Beside it the record keeps one plane below that risk, the
+weighted mean of those that the solver found: offset_k + <slope_k, w> <= R_k(w). It proves the lower
+bound  C offset_k - C^2 / 2 |slope_k|^2  of the objective, and `certify` compares it with the
+objective of the model.
 """
 
 from dataclasses import dataclass
@@ -31,9 +32,9 @@ class PlaneModel:
     coef: Floats
     """A row for each function: weights of the features, or coefficients of the support vectors."""
     intercept: Floats
-    offset: float
+    offset: Floats
     slope: Floats
-    """The mean plane, in the form of coef."""
+    """The mean plane of each risk; the slopes have the form of coef."""
     certificate: Certificate
     n_features: int
     """Number of features; of training samples for a precomputed kernel; 0 for objects."""
@@ -46,6 +47,11 @@ class PlaneModel:
     """The support vectors' rows among the training samples."""
     n_samples: int = 0
     """Number of training samples."""
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """The certificate of each function."""
+        return self.certificate.parts or (self.certificate,)
 
 
 def check(model: PlaneModel, name: str) -> None:
@@ -62,7 +68,7 @@ def _is_consistent(model: PlaneModel) -> bool:
         and is_finite(model.intercept, (functions,))
         and is_finite(model.coef, shape)
         and is_finite(model.slope, shape)
-        and isinstance(model.offset, float)
+        and is_finite(model.offset, (functions,))
     )
     if linear:
         return good and model.kernel.kind is Kind.LINEAR

@@ -20,6 +20,7 @@ A free intercept b is part of the loss, which is the least one over all b: loss(
 loss(s + b). It is convex too, and its planes have sum_i t_i = 0.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from maxmargin.core.arrays import Floats
@@ -58,6 +59,14 @@ class ScoreLoss(Protocol):
 
     def __call__(self, s: Floats) -> Tangent:
         """The tangent that touches the loss at s: loss(s) = offset + sum(t * s)."""
+
+
+class Goal(NamedTuple):
+    """What a function is trained for."""
+
+    loss: ScoreLoss
+    intercept: Callable[[Floats], float] = lambda s: 0.0
+    """The intercept that belongs to the scores of a trained function."""
 
 
 class ScoreRisk(NamedTuple):
