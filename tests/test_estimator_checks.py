@@ -17,6 +17,7 @@ from maxmargin import (
     LSSVR,
     SVC,
     SVR,
+    LaplacianSVC,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVCCV,
@@ -30,6 +31,7 @@ from maxmargin import (
     PegasosSVC,
     RankSVC,
     RankSVR,
+    TransductiveSVC,
 )
 from maxmargin.estimators import liblinear
 from maxmargin.model_selection import (
@@ -172,6 +174,14 @@ FAMILY_LEAST_SQUARES = [
 ]
 FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
+FAMILY_SEMI_SUPERVISED = [
+    TransductiveSVC(),
+    TransductiveSVC(kernel="linear"),
+    TransductiveSVC(kernel="precomputed", algorithm="continuation"),
+    LaplacianSVC(),
+    LaplacianSVC(kernel="precomputed"),
+]
+
 CHECKED = [
     *MACHINES,
     *LINEAR,
@@ -180,6 +190,7 @@ CHECKED = [
     *AUTOMATIC,
     *FAMILY_LEAST_SQUARES,
     *FAMILY_RANKING,
+    *FAMILY_SEMI_SUPERVISED,
 ]
 
 

@@ -40,6 +40,7 @@ GROUPS = {
     "Least squares": ("LSSVC", "LSSVR"),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
     "Ranking": ("RankSVC", "RankSVR"),
+    "Semi-supervised": ("TransductiveSVC", "LaplacianSVC"),
     "Online learning": ("PegasosSVC", "NormaSVC", "NormaNovelty"),
 }
 """Names of ``maxmargin`` that stand together; the others are grouped by their kind."""

@@ -131,8 +131,7 @@ class BaseTransductive(BaseSVM):
         self.fixed_labels_certificate_ = certificate.worst(certificates)
         self.objectives_ = [one.history for one in found]
         self.balance_, self.C_unlabelled_ = data.shares, data.C_unlabelled
-        steps = [len(one.history) or one.trained.certificate.n_iter for one in found]
-        self.n_iter_ = np.array(steps, np.int64)
+        self.n_iter_ = np.array([1 + len(one.history) for one in found], np.int64)
         _outcome.warn_of(fitted(self).certificates, self._describe)
         return self
 

@@ -219,7 +219,7 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         """
         with all_or_nothing(self):
             X, y = self._validate_Xy(X, y, reset=True)
-            found = self._vertices(symmetric(self._kernel_kind(), X), y, sample_weight)
+            found = self._vertices(X, y, sample_weight)
             used = np.flatnonzero(found.weight > 0)
             kernel = self._resolve_kernel(
                 take(self._kernel_kind(), found.X, used), found.weight[used]
@@ -247,7 +247,7 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         """Distinct samples of positive weight; of a given kernel all of them."""
         weight = validate_weight(sample_weight, _num_samples(X))
         labels = read_labels(y, weight)
-        used = np.flatnonzero(weight > 0)
+        X, used = symmetric(self._kernel_kind(), X), np.flatnonzero(weight > 0)
         if self._kernel_kind() in (Kind.PRECOMPUTED, Kind.CALLABLE):
             rows, vertex = used, np.arange(len(used))
         else:
@@ -366,7 +366,7 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         check_is_fitted(self)
         X, y = self._validate_Xy(X, y, reset=False)
         found, machine = self._vertices(X, y, sample_weight), self.estimator_
-        kernel, samples = self.kernel_, take(self._kernel_kind(), X, found.rows)
+        kernel, samples = self.kernel_, take(self._kernel_kind(), found.X, found.rows)
         given = kernel.kind is Kind.PRECOMPUTED
         K = np.asarray(samples) if given else evaluation.kernel_values(kernel, samples, samples)
         deformed = self._deformed(kernel, samples, K, found.place)

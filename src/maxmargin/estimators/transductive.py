@@ -101,7 +101,7 @@ class TransductiveSVC(ClassifierMixin, BaseTransductive):  # type: ignore[misc]
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
     n_iter_ : ndarray of shape (n_functions,)
-        Steps of the paths of each decision function, or of the solver without unlabelled samples.
+        Number of convex problems that were solved for each decision function.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
