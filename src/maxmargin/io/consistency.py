@@ -18,8 +18,11 @@ from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._pegasos import BasePegasos
+from maxmargin.estimators._record import checked
 from maxmargin.estimators._scored import PlaneMachine
+from maxmargin.estimators.laplacian import LaplacianSVC
 from maxmargin.estimators.records import problem_of
+from maxmargin.estimators.transductive import TransductiveSVC
 from maxmargin.intervals import Folds
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.model import KernelModel, Problem, check, count_pairs
@@ -64,6 +67,8 @@ def _validate(model: Any) -> None:
         _check_linear(model)
     elif isinstance(model, PlaneMachine):
         _check_planes(model)
+    elif isinstance(model, TransductiveSVC | LaplacianSVC):
+        _check_semi_supervised(model)
     else:
         _validate(model.estimator_)
 
@@ -197,6 +202,18 @@ def _check_linear(model: Any) -> None:
     _require(type(model.n_iter_) is int, "n_iter_")
     if record.classes is not None:
         _check_class_weight(model)
+
+
+def _check_semi_supervised(model: Any) -> None:
+    """Check the record of a machine that unlabelled samples helped to train."""
+    record = checked(model)
+    _require(isinstance(record, KernelModel | LinearModel), "model_")
+    _check_label_order(model, record)
+    _require(record.n_features == model.n_features_in_, "n_features_in_")
+    _require(isinstance(record.certificate, Certificate), "certificate")
+    _require(model.transduction_.ndim == 1, "transduction_")
+    if isinstance(model, LaplacianSVC):
+        _validate(model.estimator_)
 
 
 def _check_online(model: Any) -> None:
