@@ -117,7 +117,8 @@ def ndcg_score(
             f"y_true has negative targets, the least is {y.min():g}, and gains must be >= 0: shift "
             "the targets, or use kendall_tau_score."
         )
-    gains = y if gain == "linear" else np.exp2(y) - 1
+    with np.errstate(over="ignore"):
+        gains = y if gain == "linear" else np.exp2(y) - 1
     if not np.isfinite(gains).all():
         raise ValueError(f"2^{y.max():g} exceeds the range of float64: use gain='linear'.")
     found = _discounted(gains, query, s, k)
