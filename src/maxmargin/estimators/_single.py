@@ -1,6 +1,6 @@
-"""Machines with one problem and one decision function: regression and one-class."""
+"""Machines without classes: regression and one-class. Each problem has one decision function."""
 
-from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from maxmargin.kernel.formulations import Formulation
 from maxmargin.kernel.held_out import TaskWithFolds
 from maxmargin.kernel.sources import take
 from maxmargin.kernel.training import Task, Trained
+from maxmargin.kernel.workspace import KernelWorkspace
 
 
 class Targets(NamedTuple):
@@ -28,11 +29,15 @@ class Targets(NamedTuple):
 
 
 class BaseSingle(KernelMachine):
-    """Fitting and certifying of one problem."""
+    """Fitting and certifying of one problem, or of several on the same samples."""
 
-    @abstractmethod
     def _formulation(self, z: Floats, weight: Floats) -> Formulation:
         """The problem on samples with the given targets and weights."""
+        raise NotImplementedError
+
+    def _formulations(self, z: Floats, weight: Floats) -> list[Formulation]:
+        """Every problem; the decision functions have their order."""
+        return [self._formulation(z, weight)]
 
     def _prepared(self, X: Any, z: Floats, sample_weight: Any) -> Targets:
         """The samples of positive weight."""
@@ -47,17 +52,23 @@ class BaseSingle(KernelMachine):
     def _fit_single(self, prepared: Targets, shared: Shared | None = None) -> Self:
         """Train on the samples of positive weight and keep the model."""
         data, z, weight = prepared
-        starts = self._starts(len(data.label), shared)
-        start = None if starts is None else starts[0, data.used]
-        form = self._formulation(z, weight)
-        task = Task(form, float(self.tol), self._method(), start)
+        starts, forms = self._starts(len(data.label), shared), self._formulations(z, weight)
+        known = starts is not None and len(starts) == len(forms)
+        begin = starts[:, data.used] if starts is not None and known else [None] * len(forms)
+        tol, method = float(self.tol), self._method()
+        tasks = [Task(form, tol, method, start) for form, start in zip(forms, begin, strict=True)]
         folds = self._folds(data) if shared is None else None
-        asked = task if folds is None else TaskWithFolds(task, folds, keep=True)
-        trained = self._train(data, [asked], shared)[0]
-        if folds is not None:
-            self._learn_from_folds(data, trained, folds, z, weight)
+        if folds is None:
+            self._train(data, tasks, shared)
+        else:
+            trained = self._train(data, [TaskWithFolds(tasks[0], folds, keep=True)], shared)
+            self._learn_from_folds(data, trained[0], folds, z, weight)
         self.n_iter_ = self.model_.certificate.n_iter
         return self
+
+    def _solved(self, tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Trained]:
+        """Train every task; several share their kernel values."""
+        return super()._solved(tasks, workspace.for_several() if len(tasks) > 1 else workspace)
 
     def _folds(self, data: TrainingSet) -> Integers | None:
         """The fold of each sample in use, if they are to be held out."""
@@ -77,6 +88,6 @@ class BaseSingle(KernelMachine):
                 f"got {len(weight)}."
             )
         used = np.flatnonzero(weight > 0)
-        claim = Claim(used, self._formulation(z[used], weight[used]))
+        claims = [Claim(used, form) for form in self._formulations(z[used], weight[used])]
         label = np.zeros(len(weight), np.int64)
-        return certification.certify(model, X, label, [claim], self.tol)
+        return certification.certify(model, X, label, claims, self.tol)

@@ -32,10 +32,19 @@ def problem_of(model: Any) -> Problem | None:
 
 
 def record_of(model: Any) -> KernelModel:
-    """The checked record of a fitted estimator."""
-    if problem_of(model) is None:
+    """The checked record of a fitted estimator that other formats can hold."""
+    problem, name = problem_of(model), type(model).__name__
+    if problem is None:
         names = ", ".join(cls.__name__ for cls in ESTIMATORS.values())
-        raise TypeError(f"{type(model).__name__} is not a kernel machine: use one of {names}.")
+        raise TypeError(f"{name} is not a kernel machine: use one of {names}.")
+    if not problem.in_libsvm:
+        cause = (
+            "also depends on k(x, x)" if problem is Problem.SVDD else "may have several functions"
+        )
+        raise TypeError(
+            f"{name} {cause}, which other formats and programs do not have: write it with io.save "
+            "(.mm)."
+        )
     record: KernelModel = checked(model)
     return record
 

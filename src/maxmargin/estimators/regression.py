@@ -12,18 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators._base import all_or_nothing, method_for
+from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._interval import GivesIntervals
 from maxmargin.estimators._machine import Shared
-from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._plain import plain_target
 from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle, Targets
 from maxmargin.estimators._targets import numbers
+from maxmargin.estimators._tube import TubeLoss
 from maxmargin.kernel import formulations
 from maxmargin.kernel.formulations import Formulation
 from maxmargin.kernel.model import Problem
-from maxmargin.kernel.training import Method
 
 
 class BaseRegressor(RegressorMixin, BaseSingle):  # type: ignore[misc]
@@ -113,7 +112,7 @@ class BaseSVR(BaseRegressor, GivesIntervals):
     }
 
 
-class SVR(BaseSVR):
+class SVR(TubeLoss, BaseSVR):
     """epsilon-support vector regression, solved exactly and certified.
 
     Minimises 1/2 |w|^2 + C sum_i loss(y_i - f(x_i)) with loss max(0, |r| - epsilon), its square, or
@@ -183,10 +182,7 @@ default="epsilon_insensitive"
     _problem = Problem.EPSILON_SVR
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseSVR._parameter_constraints,
-        "C": [Interval(Real, 0.0, None, closed="right")],
-        "epsilon": [Interval(Real, 0.0, None, closed="left")],
-        "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive", "huber"})],
-        "solver": [StrOptions({"auto", "block", "newton"})],
+        **TubeLoss._tube_constraints,
     }
 
     def __init__(
@@ -229,16 +225,6 @@ default="epsilon_insensitive"
         self.solver = solver
         self.interval = interval
         self.random_state = random_state
-
-    def _method(self) -> Method:
-        name = "squared_epsilon_insensitive"
-        return method_for(self.solver, self.loss == name, self.C, name)
-
-    def _formulation(self, z: Floats, weight: Floats) -> Formulation:
-        if self.loss == "huber":
-            return formulations.huber_svr(z, float(self.C), weight, float(self.epsilon))
-        squared = self.loss == "squared_epsilon_insensitive"
-        return formulations.eps_svr(z, float(self.C), weight, float(self.epsilon), squared)
 
 
 class NuSVR(BaseSVR):

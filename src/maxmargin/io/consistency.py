@@ -115,7 +115,9 @@ def _check_machine(model: Any) -> None:
     _check_folds(record)
     _check_offset(model)
     functions = len(record.intercept)
-    _require(record.classes is not None or functions == 1, "intercept")
+    several = record.problem in (Problem.QUANTILE_SVR, Problem.MULTI_OUTPUT_SVR)
+    _require(record.classes is not None or several or functions == 1, "intercept")
+    _check_functions(model, functions)
     _require(type(record.n_features) is int, "n_features")
     _require(record.n_features == model.n_features_in_, "n_features_in_")
     _require(type(record.n_samples) is int and record.n_samples >= 0, "n_samples")
@@ -139,6 +141,15 @@ def _check_machine(model: Any) -> None:
     else:
         _check_class_weight(model)
         _require(_counts(model.n_iter_, functions), "n_iter_")
+
+
+def _check_functions(model: Any, functions: int) -> None:
+    """Check that the number of functions is that of what ``predict`` returns."""
+    problem = problem_of(model)
+    if problem is Problem.QUANTILE_SVR:
+        _require(len(model._levels()) == functions, "the number of quantiles")
+    if problem is Problem.MULTI_OUTPUT_SVR:
+        _require(type(model.flat_) is bool and (functions == 1 or not model.flat_), "flat_")
 
 
 def _check_folds(record: KernelModel | LinearModel) -> None:
@@ -252,7 +263,11 @@ def _check_planes(model: Any) -> None:
 
 def _check_offset(model: Any) -> None:
     """Check that the offset is the negative intercept, where there is one."""
-    if isinstance(model, BaseOneClass):
+    if problem_of(model) is Problem.SVDD:
+        offset, diagonal = model.offset_, model._diagonal
+        _require(_numbers(offset, (1,)) and offset[0] <= 0, "offset_")
+        _require(type(diagonal) is float and np.isfinite(diagonal), "the diagonal")
+    elif isinstance(model, BaseOneClass):
         _require(
             _same(model.offset_, -np.asarray(model.intercept_)),
             "offset_, which disagrees with intercept_,",

@@ -228,7 +228,9 @@ def load_libsvm(path: Any, *, n_features: int | None = None) -> Any:
     """
     with Lines(path) as lines:
         head = read_head(lines, WORDS, b"SV")
-        problem = head.one_of(b"svm_type", {name.value.encode(): name for name in Problem})
+        problem = head.one_of(
+            b"svm_type", {name.value.encode(): name for name in Problem if name.in_libsvm}
+        )
         kernel = _kernel(head)
         n_classes, labels = head.classes(problem.classifies, problem.value)
         pairs = n_classes * (n_classes - 1) // 2

@@ -8,6 +8,7 @@ every regression)
     C-SVC      sum_i (C_i - a_i) max(0, 1 - y_i f_i) + a_i max(0, y_i f_i - 1)
     regression sum_i loss_i + eps |b_i| + ridge_i b_i^2 / 2 - b_i r_i         r_i = z_i - f_i
     one-class  sum_i a_i f_i + C_i max(0, -f_i)                               f_i with the offset
+    SVDD       sum_i b_i d_i + C_i max(0, -y_i d_i)                           d_i = R^2 - distance^2
     squared    (P - D)  with P = |w|^2/2 + sum C_i xi_i^2,  D = the dual with - a_i^2 / (4 C_i)
     hard       |w|^2/2 (1/m^2) - D,  m = min_i y_i f_i: the solution scaled to be feasible
     C = inf    eps-SVR with epsilon raised to the largest residual: the solution is feasible there
@@ -155,3 +156,23 @@ def one_class(
         box_violation=found.box_violation * unit,
         equality_violation=found.equality_violation * unit,
     )
+
+
+@HUGE
+def svdd(f: Floats, diagonal: Floats, y: Floats, C: Floats, b: Floats, rest: float) -> Certificate:
+    """The ball around c = sum_i b_i phi(x_i), of the primal value R^2 + sum_i C_i xi_i.
+
+    f_i = 2 <c, phi(x_i)> + rest with rest = R^2 - |c|^2; ``diagonal`` is k(x_i, x_i). In (c, rest)
+    the problem is convex, known outliers (y = -1) included.
+    """
+    inside, a = f - diagonal, y * b
+    norm = float((b * (f - rest)).sum()) / 2
+    loss = C * np.maximum(0.0, -y * inside)
+    primal = rest + norm + float(loss.sum())
+    dual = float((b * diagonal).sum()) - norm
+    gap = float((b * inside + loss).sum())
+    kkt = np.maximum(np.where(a < C, -y * inside, 0.0), np.where(a > 0, y * inside, 0.0))
+    zero = ZERO * float(np.abs(diagonal).max(initial=0.0))
+    rounding = zero * (1 + float(C.sum())), zero * float(np.abs(b).sum())
+    equality = float(abs(b.sum() - 1))
+    return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality, rounding)

@@ -2,8 +2,7 @@
 function off a solution, how to certify that.
 
 A new machine is a function that returns a `Formulation`; no solver, trainer or other certificate
-changes. tests/test_formulations.py adds two: data description (SVDD), whose problem is built from
-the kernel's diagonal, and ranking, whose variables have no sum constraint.
+changes. tests/test_formulations.py adds one: ranking, whose variables have no sum constraint.
 """
 
 from collections.abc import Callable
@@ -254,6 +253,29 @@ def one_class(weight: Floats, nu: float) -> Formulation:
     )
 
 
+def svdd(y: Floats, weight: Floats, nu: float) -> Formulation:
+    """Support vector data description with C_i = weight_i / (nu times the weight of the inliers).
+
+    The decision function lacks the term -k(x, x): that of the estimator is R^2 - |phi(x) - c|^2.
+    """
+    weight = weight / problems.weight_unit(weight)
+    total = nu * float(weight[y > 0].sum())
+    if not total > 0:
+        raise ValueError(
+            "The weights of the inliers are too small beside those of the outliers: the greatest "
+            f"are {weight[y > 0].max():g} and {weight[y < 0].max():g}, in units of the mean weight."
+        )
+
+    def build(source: Source) -> DualProblem:
+        return problems.svdd(y, weight, source.diagonal(), total)
+
+    def certify(problem: DualProblem, f: Floats, decision: Decision) -> Certificate:
+        diagonal, b = problem.linear * (-2 / total), decision.coef / 2
+        return certificate.svdd(f, diagonal, y, weight / total, b, decision.intercept)
+
+    return Formulation(build, partial(read_inside, 2 / total), certify, boundary=True)
+
+
 # ---- decision functions --------------------------------------------------------------------------
 
 
@@ -294,9 +316,11 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
     low, high = found.interval
     intercept = found.intercept
     if solution.ended in (None, Status.STALLED):
-        f = solution.kernel_part + intercept
+        f = solution.kernel_part + intercept + problem.linear
         size = np.abs(solution.kernel_part) if solution.size is None else solution.size
-        intercept += outward(f, solution.b, problem.upper, intercept, size)
+        size = size + np.abs(problem.linear)
+        own = problem.upper > 0  # known outliers may lie outside
+        intercept += outward(f[own], solution.b[own], problem.upper[own], intercept, size[own])
     return Decision(
         unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit
     )

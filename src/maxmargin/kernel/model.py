@@ -42,13 +42,16 @@ def none() -> Floats:
 
 
 class Problem(Enum):
-    """What was solved; the values are LIBSVM's names."""
+    """What was solved; the first five are LIBSVM's, with its names."""
 
     C_SVC = "c_svc"
     NU_SVC = "nu_svc"
     ONE_CLASS = "one_class"
     EPSILON_SVR = "epsilon_svr"
     NU_SVR = "nu_svr"
+    QUANTILE_SVR = "quantile_svr"
+    MULTI_OUTPUT_SVR = "multi_output_svr"
+    SVDD = "svdd"
 
     @property
     def classifies(self) -> bool:
@@ -56,12 +59,18 @@ class Problem(Enum):
         return self in (Problem.C_SVC, Problem.NU_SVC)
 
     @property
+    def in_libsvm(self) -> bool:
+        """Whether LIBSVM has it: predictions follow from one function, or from those of pairs."""
+        return self not in (Problem.QUANTILE_SVR, Problem.MULTI_OUTPUT_SVR, Problem.SVDD)
+
+    @property
     def estimator(self) -> str:
         """The name of the estimator that solves it."""
         return ESTIMATORS[self]
 
 
-ESTIMATORS = dict(zip(Problem, ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR"), strict=True))
+NAMES = "SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR", "QuantileSVR", "MultiOutputSVR", "SVDD"
+ESTIMATORS = dict(zip(Problem, NAMES, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ C-SVC        -y                 min(0, yC), max(0, yC)  0       0..n-1          
 nu-SVC       0                  min(0, yw), max(0, yw)  y < 0   0..n-1          fill(nu sum(w) / 2)
 hard margin  0                  -inf, 0 or 0, inf       y < 0   0..n-1          1 in each class
 one-class    0                  0, w                    0       0..n-1          fill(nu sum(w))
+SVDD         -total k(x,x) / 2  min(0, yw), max(0, yw)  0       0..n-1          fill(total), y = 1
 SVR          eps - z, -eps - z  [0, up], [-down, 0]     0       0..n-1, 0..n-1  0
 nu-SVR       -z, -z             [0, C], [-C, 0]         0, 1    0..n-1, 0..n-1  fill(nu sum(C) / 2)
 LS-SVM       -z                 -inf, inf               0       0..n-1          0
@@ -181,6 +182,20 @@ def one_class(weight: Floats, nu: float) -> DualProblem:
     zeros = np.zeros(n)
     start = fill(nu * weight.sum(), weight)
     return DualProblem(zeros, zeros, weight, np.zeros(n, np.int64), np.arange(n), start, zeros)
+
+
+def svdd(y: Floats, weight: Floats, diagonal: Floats, total: float) -> DualProblem:
+    """The smallest ball: R^2 + sum C_i max(0, -y_i (R^2 - |phi(x_i) - c|^2)), C = weight / total.
+
+    Known outliers have the label -1. The variables are those of c = sum b_i phi(x_i), times total,
+    and ``diagonal`` is k(x, x): where it is constant this is the one-class problem.
+    """
+    n, inside = len(y), y > 0
+    lower, upper, zeros = *_bounds(y, weight, squared=False)[:2], np.zeros(n)
+    start = zeros.copy()
+    start[inside] = fill(total, weight[inside])
+    linear = -total / 2 * diagonal
+    return DualProblem(linear, lower, upper, np.zeros(n, np.int64), np.arange(n), start, zeros)
 
 
 def svr(tube: Tube) -> DualProblem:

@@ -222,13 +222,13 @@ def _with_exact_boundary(
     support = np.flatnonzero(coef)
     if not small:
         part = part.copy()
-        near = np.flatnonzero(np.abs(part + level) <= 2 * tol)
+        near = np.flatnonzero(np.abs(part + level + problem.linear) <= 2 * tol)
         exact = source.product(support, coef[support], near)
         part[near] = source.backend.to_host(exact)
     diagonal = kernel_diagonal(workspace.samples.kernel, workspace.samples.own)
     root, size = np.sqrt(diagonal), np.abs(part)
     most = root * float((np.abs(coef) * root).sum())
-    near = np.flatnonzero(part + level < SETTINGS.near_zero * most)
+    near = np.flatnonzero(part + level + problem.linear < SETTINGS.near_zero * most)
     step = max(1, evaluation.SETTINGS.entries // max(1, len(support)))
     for i in range(0, len(near), step):
         some = near[i : i + step]

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Integers, Matrix
 from maxmargin.core.threads import thread_count
-from maxmargin.kernel.cache import RowCache, cache_bytes
+from maxmargin.kernel.cache import RowCache, cache_bytes, free_memory
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.problems import DualProblem, same_conditions
 from maxmargin.kernel.reduced import Reduced
@@ -47,6 +47,10 @@ class Settings(NamedTuple):
     double: int = 8192
     """Rows up to which float64 values of RBF kernels are stored, at most half a gigabyte; beyond
     they are computed from distances when they are needed (decision 21)."""
+    bytes_stored: int = 12
+    """Bytes of a stored value: in float32 and in float64."""
+    memory_share: float = 0.5
+    """Share of the free memory that stored values of several problems may take."""
 
 
 SETTINGS = Settings()
@@ -291,6 +295,16 @@ class KernelWorkspace(Workspace):
         elif D is not None or not source.cheap:
             double = StoredSource(source, self._all_values())
         return self.on(SingleSource.of(double, memory))
+
+    def for_several(self) -> "KernelWorkspace":
+        """The same for several problems on all samples: dear values are stored if they fit.
+
+        Problems side by side would each compute the rows that they use.
+        """
+        n, source = self.source.n_rows, self.source
+        wanted = isinstance(source, NativeSource) and not source.cheap and not is_small(n)
+        fits = wanted and SETTINGS.bytes_stored * n * n <= SETTINGS.memory_share * free_memory()
+        return self.stored() if fits else self
 
     def product_of(self, coef: Floats) -> Floats | None:
         """K coef if coef is a multiple of the last solution, up to rounding; None otherwise."""
