@@ -146,7 +146,7 @@ class _Run:
         self.calls += 1
         value = plane.offset + self._dot(plane.slope, w)
         below = self.bundle.value(w)
-        size = abs(plane.offset) + abs(value) + abs(below)
+        size = abs(plane.offset) + abs(value) + float(np.abs(self.bundle.offsets).max())
         if below - value > SETTINGS.rounding * size:
             raise InconsistentRisk(
                 f"The risk at some w is {value:.10g}, but a plane that was found before has "
