@@ -37,6 +37,7 @@ MODULES = ("model_selection", "metrics", "plots", "io", "textbook")
 """Public modules beside ``maxmargin`` itself."""
 GROUPS = {
     "Kernel machines": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
+    "Losses and targets": ("QuantileSVR", "ExpectileSVR", "MultiOutputSVR", "SVDD"),
     "Least squares": ("LSSVC", "LSSVR"),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
     "Ranking": ("RankSVC", "RankSVR"),
