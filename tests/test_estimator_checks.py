@@ -29,6 +29,7 @@ from maxmargin import (
     NuSVR,
     OneClassSVM,
     PegasosSVC,
+    PerfSVC,
     RankSVC,
     RankSVR,
     TransductiveSVC,
@@ -172,6 +173,7 @@ FAMILY_LEAST_SQUARES = [
     LSSVCCV(Cs=3, gammas=2),
     LSSVRCV(Cs=3, gammas=2),
 ]
+FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="precomputed")]
 FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
 FAMILY_SEMI_SUPERVISED = [
@@ -189,6 +191,7 @@ CHECKED = [
     *SEARCHES,
     *AUTOMATIC,
     *FAMILY_LEAST_SQUARES,
+    *FAMILY_MEASURES,
     *FAMILY_RANKING,
     *FAMILY_SEMI_SUPERVISED,
 ]

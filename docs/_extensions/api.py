@@ -40,6 +40,7 @@ GROUPS = {
     "Losses and targets": ("QuantileSVR", "ExpectileSVR", "MultiOutputSVR", "SVDD"),
     "Least squares": ("LSSVC", "LSSVR"),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
+    "Performance measures": ("PerfSVC",),
     "Ranking": ("RankSVC", "RankSVR"),
     "Semi-supervised": ("TransductiveSVC", "LaplacianSVC"),
     "Online learning": ("PegasosSVC", "NormaSVC", "NormaNovelty"),

@@ -12,6 +12,7 @@ from maxmargin.estimators.norma import NormaSVC
 from maxmargin.estimators.novelty import NormaNovelty
 from maxmargin.estimators.online import PegasosSVC
 from maxmargin.estimators.outlier import OneClassSVM
+from maxmargin.estimators.perf import PerfSVC
 from maxmargin.estimators.quantile import QuantileSVR
 from maxmargin.estimators.ranking import RankSVC, RankSVR
 from maxmargin.estimators.regression import SVR, NuSVR
@@ -36,6 +37,7 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "PegasosSVC",
+    "PerfSVC",
     "QuantileSVR",
     "RankSVC",
     "RankSVR",
