@@ -57,7 +57,7 @@ def kendall_tau_score(y_true: Any, y_score: Any, *, qid: Any = None) -> float:
     concordant = pairs - discordant - (same - _ties(ranking, query, s, y))
     size = ranking.sums(ranking.weight)
     differ = size * (size - 1) / 2 - same
-    known = np.sqrt(pairs) * np.sqrt(differ)
+    known = np.sqrt(pairs * differ)
     tau = np.divide(concordant - discordant, known, out=np.zeros(len(pairs)), where=known > 0)
     return _mean(tau, pairs)
 

@@ -234,8 +234,8 @@ class RankSVC(BaseRanker):
     >>> model = RankSVC(C=10).fit(X, y=[0, 1, 2, 0, 1], qid=[1, 1, 1, 2, 2])
     >>> model.certificate_.status
     'optimal'
-    >>> model.predict(X).argsort()[::-1]
-    array([4, 2, 1, 0, 3])
+    >>> model.predict([[1.0, 3.0], [2.0, 1.0], [0.0, 0.0]]).argsort()[::-1]
+    array([1, 0, 2])
     """
 
     _margin, _rise = 1.0, 0.0
