@@ -24,11 +24,7 @@ class ClassOutputs(NamedTuple):
 
     def encode(self, y: Any) -> Integers:
         """The classes as their positions."""
-        y = np.asarray(y).ravel()
-        label: Integers = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
-        if not np.array_equal(self.classes[label], y):
-            raise ValueError(OTHER_LABELS)
-        return label
+        return encode_known(self.classes, y)
 
     def decode(self, label: Any) -> NDArray[Any]:
         """Positions as classes."""
@@ -71,13 +67,27 @@ def learnt(task: Any, y: Any, weight: Floats) -> dict[str, Any]:
         sets = sets_of(y)
         return {"pairs_": labels_of(sets, weight).pairs}
     classes, label = encode(y)
-    present = np.bincount(label[weight > 0], minlength=len(classes)) > 0
-    if present.sum() < 2:
+    refuse_single_class(classes, label[weight > 0])
+    return {"classes_": classes}
+
+
+def encode_known(classes: NDArray[Any], y: Any) -> Integers:
+    """Labels as their positions in classes; ValueError for one that is not there."""
+    y = np.asarray(y).ravel()
+    label: Integers = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    if not np.array_equal(classes[label], y):
+        raise ValueError(OTHER_LABELS)
+    return label
+
+
+def refuse_single_class(classes: NDArray[Any], label: Integers) -> None:
+    """Refuse labels of samples of positive weight that are all the same."""
+    present = np.unique(label)
+    if len(present) < 2:
         raise ValueError(
             "Invalid input - all samples with positive weights belong to the same class"
             f" ({classes[present].tolist()}); at least two are needed."
         )
-    return {"classes_": classes}
 
 
 def outputs_of(estimator: Any) -> Any:

@@ -10,7 +10,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._joint import JointEstimator
-from maxmargin.estimators._outputs import OTHER_LABELS
+from maxmargin.estimators._outputs import encode_known
 from maxmargin.estimators._record import checked
 from maxmargin.estimators._sequences import Sequences, labels_of_tokens, sequences_of
 from maxmargin.estimators._targets import encode, validate_weight
@@ -295,8 +295,5 @@ class SequenceSVM(JointEstimator):
         """
         checked(self)
         sequences = sequences_of(X, self.n_features_in_)
-        labels = labels_of_tokens(y, sequences.lengths)
-        label = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
-        if not np.array_equal(self.classes_[label], labels):
-            raise ValueError(OTHER_LABELS)
+        label = encode_known(self.classes_, labels_of_tokens(y, sequences.lengths))
         return self._certify_risk(self._risk(sequences, label, sample_weight))
