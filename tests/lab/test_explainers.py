@@ -3,6 +3,7 @@
 import re
 from contextlib import nullcontext
 from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +14,25 @@ from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 
 import needs
 from maxmargin import SVC, SVR, NuSVC, NuSVR, textbook
+from maxmargin.textbook.cutting_planes import plane
 
 needs.package("playwright")
 MINUS = "\N{MINUS SIGN}"
 SETTLED = 450
 """Milliseconds after which a page and its address show what a control asked for."""
-NAMES = ("c", "losses", "lift", "gaussian", "matrix", "nu", "tube", "ambiguity", "growth")
+NAMES = (
+    "c",
+    "losses",
+    "lift",
+    "gaussian",
+    "matrix",
+    "nu",
+    "tube",
+    "ambiguity",
+    "growth",
+    "planes",
+    "transductive",
+)
 
 
 class Explainer:
@@ -472,3 +486,77 @@ def test_wrong_nu_is_explained(explain):
     lab = explain("nu")
     lab.type("Share", 5)
     assert "from 0.02 to 1" in lab.page.locator(".field-note:visible").inner_text()
+
+
+# Cutting planes, and transduction.
+
+
+def samples_of_planes():
+    """The samples of the page, from its source."""
+    source = Path(__file__).parents[2] / "lab" / "src" / "explainers" / "planes.ts"
+    lists = re.findall(r"const (?:NEGATIVE|POSITIVE) = \[(.*?)\]", source.read_text(), re.DOTALL)
+    negative, positive = (list(map(float, re.findall(r"[-\d.]+", numbers))) for numbers in lists)
+    return np.array(negative + positive)[:, None], np.repeat(
+        [-1, 1], [len(negative), len(positive)]
+    )
+
+
+@pytest.mark.parametrize("C", [0.05, 1.0])
+def test_bounds_of_the_planes_are_those_of_the_textbook(explain, C):
+    X, y = samples_of_planes()
+    _, trace = textbook.cutting_planes(X, y, C=C, tol=1e-6)
+    lab = explain("planes", f"C={C}")
+    for step in trace.steps:
+        assert_allclose(lab.value("w"), step.variables[0], atol=6e-5)
+        assert_allclose(lab.value("P"), step.primal, rtol=6e-5)
+        assert_allclose(lab.value("D"), step.dual, rtol=6e-5, atol=1e-9)
+        assert lab.value("planes") == step.iteration
+        lab.page.get_by_role("button", name="Add a plane and go on").click()
+        lab.settle()
+    assert lab.text("verdict") == "the bounds meet: w is the best"
+
+
+def test_a_plane_touches_where_the_weight_was_dragged(explain):
+    lab = explain("planes", "C=0.1&w=0.5")
+    handle = lab.page.get_by_role("slider", name="Weight w")
+    handle.press("Shift+ArrowRight")
+    lab.settle()
+    assert lab.value("w") == 0.7
+    box = handle.locator(".grip").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    lab.page.mouse.move(x, y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(x + 80, y, steps=4)
+    lab.page.mouse.up()
+    lab.page.get_by_role("button", name="Add a plane at w").click()
+    lab.settle()
+    w = float(handle.get_attribute("aria-valuenow"))
+    assert w > 0.8
+    X, t = samples_of_planes()
+    offset, slope = plane(np.array([w]), X, t)
+    assert lab.text("last") == f"{offset:.0f} {'-' if slope < 0 else '+'} {abs(slope[0]):.2f} w"
+    assert "at=" in lab.page.url
+
+
+@pytest.mark.parametrize("state", ["", "seed=23", "seed=3&price=0.1&gap=1"])
+def test_label_switching_is_that_of_the_textbook(explain, state):
+    lab = explain("transductive", state)
+    shown = []
+    while True:
+        at, last = map(int, lab.text("step").split(" of "))
+        shown.append((at, lab.value("objective"), lab.value("switches"), lab.value("agree")))
+        if at == last:
+            break
+        lab.page.get_by_role("button", name="Next switch").click()
+        lab.settle()
+    _, X, y = lab.playground()
+    price = float(dict(part.split("=") for part in state.split("&") if part).get("price", 1))
+    _, trace = textbook.transductive(X[:2], [-1, 1], X[2:], C=10.0, C_star=price)
+    assert len(trace) == last + 1
+    side = np.repeat([-1, 1], 20)
+    for at, objective, switches, agree in shown:
+        step = trace.steps[at]
+        assert_allclose(objective, step.primal, rtol=1e-5)
+        assert switches == sum(bool(one.chosen) for one in trace.steps[: at + 1])
+        assert agree == np.sum(step.variables == side)
+    np.testing.assert_array_equal(np.where(y[2:] > 0, 1, -1), trace.steps[-1].variables)

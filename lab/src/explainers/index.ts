@@ -11,7 +11,9 @@ import { kernelMatrixExplainer } from "./kernel_matrix";
 import { lift } from "./lift";
 import { losses } from "./losses";
 import { nu } from "./nu";
+import { planes } from "./planes";
 import { sketch } from "./sketches";
+import { transductive } from "./transductive";
 import { tube } from "./tube";
 
 /** In the order in which a course meets them. */
@@ -25,6 +27,8 @@ const ALL: readonly Explainer[] = [
   tube,
   ambiguity,
   growth,
+  planes,
+  transductive,
 ];
 
 const list: View = {

@@ -62,6 +62,20 @@ const SKETCHES: Record<string, readonly Part[]> = {
     ["line-0", "M12,58C60,54 90,40 106,6"],
     ["line-1", "M12,50L110,30"],
   ],
+  planes: [
+    ["plane", "M6,22L34,50L62,56L114,48V66H6Z"],
+    ["thin", "M2,18L50,66M6,44L114,68M20,68L114,48"],
+    ["thick", "M6,10C24,52 60,54 114,22"],
+    ["class-1", join(box(22, 39), box(50, 54), box(80, 55))],
+  ],
+  transductive: [
+    ["thin", "M34,66L86,0"],
+    ["thick", "M4,34H116"],
+    ["class-0 pale", join(dot(38, 52), dot(54, 56), dot(70, 50), dot(86, 55), dot(102, 52))],
+    ["class-1 pale", join(box(18, 14), box(34, 10), box(50, 16), box(66, 11), box(82, 15))],
+    ["class-0", dot(20, 54)],
+    ["class-1", box(100, 12)],
+  ],
 };
 
 /** The sketch of an explainer; screen readers pass over it. */

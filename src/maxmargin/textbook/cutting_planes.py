@@ -16,8 +16,8 @@ small one, the reduced problem, whose optimum D lies below that of P:
              where w = -sum_j a_j slope_j
 
 Every round adds the plane at the new w. D grows, P(w) - D bounds the error, and the algorithm stops
-when it is small. This is the "1-slack" form: one xi for all points. A plane sums over the points,
-so the number of rounds does not depend on how many there are.
+when it is small. This is the "1-slack" form: one xi for all points. A plane sums over the points.
+For a given price of the mean loss, C n, the bound on the rounds does not depend on n.
 
 The "n-slack" form has a xi_i for each point. For classes k with a w_k each, the loss of a point is
 its worst violation, where a wrong class must be behind by 1 (margin rescaling):
