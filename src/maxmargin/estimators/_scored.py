@@ -154,7 +154,7 @@ class PlaneMachine(BaseSVM):
                 judged = certificate.certify(risk, C, one, tol, convexity=convexity)
                 found.append(Trained(one, goal.intercept(space.scores(one.w)), judged))
         _outcome.raise_interrupt(self, monitor)
-        self.model_ = _record(space, data, found, classes)
+        self.model_ = record_of(space, data, found, classes)
         self.n_iter_ = max(one.solution.n_iter for one in found)
         _outcome.warn_of([one.certificate for one in found], self._describe)
         return [one.solution for one in found]
@@ -277,7 +277,7 @@ def _element(
     return space.element(all_samples[data.used])
 
 
-def _record(
+def record_of(
     space: LinearSpace | KernelSpace,
     data: PlaneData,
     found: Sequence[Trained],
