@@ -46,12 +46,11 @@ def read_labels(y: Any, weight: Floats) -> PartialLabels:
     kept = y[~unknown]
     if kept.dtype.kind == "O":
         kept = np.array(kept.tolist(), dtype=object)
-    first = kept[0]
-    if unknown.any() and not (kept != first).any():
+    if unknown.any() and not (kept != kept[0]).any():
         raise ValueError(
             f"The number of classes has to be greater than one; got 1 class: all {len(kept)} "
-            f"labelled samples are {first!r}, and -1 marks the {int(unknown.sum())} unlabelled "
-            "ones. Label samples of another class too; if -1 is a class, give it another name."
+            f"labelled samples are {kept.tolist()[0]!r}, and -1 marks the {int(unknown.sum())} "
+            "unlabelled ones. Label samples of another class too; if -1 is a class, give it another name."
         )
     classes, position = encode(kept)
     label = np.full(len(y), UNLABELLED, np.int64)
@@ -114,7 +113,7 @@ def class_shares(balance: Any, labels: PartialLabels, weight: Floats, unlabelled
         least = int(np.argmin(shares))
         raise ValueError(
             f"balance={balance!r} is infeasible: a share of {shares[least]:g} of {unlabelled} "
-            f"unlabelled samples leaves none for class {labels.classes[least]!r}. Every class "
-            f"needs at least one, a share of {0.5 / unlabelled:.3g} or more."
+            f"unlabelled samples leaves none for class {labels.classes.tolist()[least]!r}. Every "
+            f"class needs at least one, a share of {0.5 / unlabelled:.3g} or more."
         )
     return shares

@@ -158,6 +158,7 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
     certificate_ = field("certificate")
     intercept_ = field("intercept")
     expansion_ = field("coef")
+    support_vectors_ = field("vectors")
     support_ = field("rows")
     _kernel = field("kernel")
     _n_support = field("n_support")
