@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import Interval
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
+from maxmargin.core.threads import one_blas_thread
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._record import checked, field, fitted
@@ -56,7 +57,8 @@ class JointEstimator(TakesSamples):
         self, risk: Any, by: Solve = solve, convexity: Convexity = Convexity.PROVED
     ) -> None:
         """Minimise 1/2 |w|^2 + C R(w), and keep the record."""
-        with self._monitor() as monitor, np.errstate(over="ignore", invalid="ignore"):
+        quiet = np.errstate(over="ignore", invalid="ignore")
+        with self._monitor() as monitor, one_blas_thread(), quiet:
             start = self._start(risk.space.size)
             proved = self._solve(risk, monitor, start, by, convexity)
         _outcome.raise_interrupt(self, monitor)

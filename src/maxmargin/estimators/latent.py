@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.threads import one_blas_thread
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._data import canonical_csr
@@ -201,7 +202,8 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
     def _descend(self, problem: PartsProblem) -> tuple[LatentSolution, list[float]]:
         """The best of several starts, or from the last fit."""
         limits = float(self.C), float(self.tol)
-        with self._monitor() as monitor, np.errstate(over="ignore", invalid="ignore"):
+        quiet = np.errstate(over="ignore", invalid="ignore")
+        with self._monitor() as monitor, one_blas_thread(), quiet:
             before = self._start(problem.space.size)
             if before is None:
                 best, found = best_of(problem, self._starts(problem), *limits, monitor)

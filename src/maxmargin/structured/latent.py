@@ -149,7 +149,8 @@ class Parts(NamedTuple):
     @property
     def delta(self) -> Floats:
         """1 between outputs of different classes."""
-        return (self.owner[:, None] != self.owner).astype(np.float64)
+        different: Floats = (self.owner[:, None] != self.owner).astype(np.float64)
+        return different
 
     def best(self, s: Floats, label: Integers) -> Integers:
         """The output of each sample that is best for its class."""
