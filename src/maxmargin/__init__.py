@@ -8,11 +8,13 @@ from maxmargin.compression import compact
 from maxmargin.estimators import (
     LSSVC,
     LSSVR,
+    MISVC,
     SVC,
     SVDD,
     SVR,
     ExpectileSVR,
     LaplacianSVC,
+    LatentSVM,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVR,
@@ -27,6 +29,8 @@ from maxmargin.estimators import (
     QuantileSVR,
     RankSVC,
     RankSVR,
+    SequenceSVM,
+    StructuredSVM,
     TransductiveSVC,
 )
 from maxmargin.kernel.kernels import Kernel
@@ -39,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "LSSVC",
     "LSSVR",
+    "MISVC",
     "SVC",
     "SVDD",
     "SVR",
@@ -46,6 +51,7 @@ __all__ = [
     "ExpectileSVR",
     "Kernel",
     "LaplacianSVC",
+    "LatentSVM",
     "LinearOneClassSVM",
     "LinearSVC",
     "LinearSVCCV",
@@ -62,6 +68,8 @@ __all__ = [
     "QuantileSVR",
     "RankSVC",
     "RankSVR",
+    "SequenceSVM",
+    "StructuredSVM",
     "TransductiveSVC",
     "compact",
     "kernel_matrix",

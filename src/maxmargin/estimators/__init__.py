@@ -1,8 +1,10 @@
 """The scikit-learn estimators."""
 
+from maxmargin.estimators.bags import MISVC
 from maxmargin.estimators.classification import SVC, NuSVC
 from maxmargin.estimators.expectile import ExpectileSVR
 from maxmargin.estimators.laplacian import LaplacianSVC
+from maxmargin.estimators.latent import LatentSVM
 from maxmargin.estimators.least_squares import LSSVC, LSSVR
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
@@ -16,17 +18,21 @@ from maxmargin.estimators.perf import PerfSVC
 from maxmargin.estimators.quantile import QuantileSVR
 from maxmargin.estimators.ranking import RankSVC, RankSVR
 from maxmargin.estimators.regression import SVR, NuSVR
+from maxmargin.estimators.sequence import SequenceSVM
+from maxmargin.estimators.structured import StructuredSVM
 from maxmargin.estimators.svdd import SVDD
 from maxmargin.estimators.transductive import TransductiveSVC
 
 __all__ = [
     "LSSVC",
     "LSSVR",
+    "MISVC",
     "SVC",
     "SVDD",
     "SVR",
     "ExpectileSVR",
     "LaplacianSVC",
+    "LatentSVM",
     "LinearOneClassSVM",
     "LinearSVC",
     "LinearSVR",
@@ -41,5 +47,7 @@ __all__ = [
     "QuantileSVR",
     "RankSVC",
     "RankSVR",
+    "SequenceSVM",
+    "StructuredSVM",
     "TransductiveSVC",
 ]
