@@ -10,7 +10,20 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import Ridge
 
-from maxmargin import SVC, SVR, LinearSVC, OneClassSVM, textbook
+from maxmargin import (
+    LSSVR,
+    SVC,
+    SVDD,
+    SVR,
+    LaplacianSVC,
+    LinearSVC,
+    OneClassSVM,
+    PerfSVC,
+    QuantileSVR,
+    RankSVC,
+    TransductiveSVC,
+    textbook,
+)
 from maxmargin.textbook.cutting_planes import plane
 from maxmargin.textbook.latent import latent_objective, trained
 from maxmargin.textbook.quadratic_program import QuadraticProgram, solve
@@ -70,6 +83,16 @@ def test_unlabelled_points_move_the_boundary_into_the_gap():
     assert any(step.chosen for step in trace.steps)
 
 
+def test_the_estimator_is_never_above_label_switching():
+    X, y = clouds(3, 30, gap=0.8)
+    X, U, t = X[:6], X[6:], y[:6]
+    _, trace = textbook.transductive(X, t, U, C=2.0, C_star=0.5)
+    labels = np.concatenate([t > 0, np.full(len(U), -1)]).astype(int)
+    model = TransductiveSVC(C=2.0, C_unlabelled=0.5, kernel="linear", tol=1e-6)
+    model.fit(np.vstack([X, U]), labels)
+    assert model.certificate_.primal <= trace.steps[-1].primal * (1 + 1e-5)
+
+
 def test_transductive_needs_both_labels():
     with pytest.raises(ValueError, match="positive=3: from 1 to 2 of the 3"):
         textbook.transductive([[0.0], [1.0]], [-1, 1], [[0.0], [1.0], [2.0]], positive=3)
@@ -90,6 +113,8 @@ def test_cutting_planes_reach_the_optimum_from_below(C):
     assert last.dual == pytest.approx(exact.primal, rel=2e-6)
     assert np.all(np.diff(trace.column("dual")) >= -1e-9)
     assert np.all(trace.column("dual") <= exact.primal * (1 + 1e-9))
+    perf = PerfSVC("error", C=C, fit_intercept=False, tol=1e-6).fit(X, y)
+    assert perf.certificate_.primal == pytest.approx(primal, rel=5e-6)
 
 
 def test_a_plane_touches_the_risk_and_lies_below_it():
@@ -182,6 +207,9 @@ def test_the_deformed_kernel_minimises_the_objective():
     values = K @ x[:n] + x[n]
     np.testing.assert_allclose(model.decision_function(both), values, atol=1e-4)
     plain = textbook.soft_margin_qp(X, y, C, RBF)[0].decision_function(U)
+    labels = np.concatenate([y > 0, np.full(len(U), -1)]).astype(int)
+    exact = LaplacianSVC(C=C, manifold=s, n_neighbors=3, gamma=0.7, tol=1e-8).fit(both, labels)
+    np.testing.assert_allclose(exact.decision_function(both), values, atol=1e-4)
     flat = textbook.laplacian_svm(X, y, U, C, 0.0, 3, RBF)[0].decision_function(U)
     np.testing.assert_allclose(flat, plain, atol=1e-5)
 
@@ -220,6 +248,9 @@ def test_the_ball_is_the_smallest_circle():
     assert ball.radius == pytest.approx(radius, rel=1e-6)
     np.testing.assert_allclose(ball.alpha @ X, centre, atol=1e-5)
     assert np.all(ball.predict(X) == 1)
+    exact = SVDD(kernel="linear", nu=1 / 12, tol=1e-8).fit(X)
+    assert exact.radius_ == pytest.approx(radius, rel=1e-5)
+    np.testing.assert_allclose(exact.decision_function(X), ball.decision_function(X), atol=1e-5)
     assert abs(trace.steps[0].gap) < 1e-6
 
 
@@ -251,6 +282,8 @@ def test_quantiles_divide_the_targets(q):
     assert np.mean(residuals > 1e-6) <= 1 - q
     step = trace.steps[0]
     assert abs(step.gap) < 1e-6 * step.primal
+    exact = QuantileSVR(quantiles=q, C=3.0, gamma=0.7, tol=1e-8).fit(X, t)
+    assert step.primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
     if q == 0.5:
         median = SVR(C=1.5, epsilon=0.0, gamma=0.7, tol=1e-9).fit(X, t)
         assert step.primal == pytest.approx(median.certificate_.primal, rel=1e-6)
@@ -284,6 +317,9 @@ def test_ranking_is_a_classification_of_pairs():
     exact.fit(np.vstack([apart, -apart]), np.repeat([1, -1], len(apart)))
     assert trace.steps[0].primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
     np.testing.assert_allclose(model.w, exact.coef_[0], atol=1e-4)
+    weights = np.array([np.sum(q[i] == one) / 8 for one in q])  # a mean over pairs for each query
+    ranked = RankSVC(C=0.3, tol=1e-8).fit(X, t, qid=q, sample_weight=weights)
+    assert ranked.certificate_.primal == pytest.approx(trace.steps[0].primal, rel=1e-6)
     with pytest.raises(ValueError, match="there are no pairs"):
         textbook.ranking_svm(X, t, np.arange(24))
 
@@ -301,6 +337,8 @@ def test_least_squares_and_its_leave_one_out():
     assert model.b == pytest.approx(ridge.intercept_)
     assert abs(trace.steps[0].gap) < 1e-9 * trace.steps[0].primal
     free = textbook.leave_one_out(X, t, C=0.8, kernel=RBF)
+    exact = LSSVR(C=0.4, gamma=0.7).fit(X, t)  # its C is that of the squares, not of their halves
+    np.testing.assert_allclose(t - exact.loo_predictions_, free, rtol=1e-6, atol=1e-9)
     for i in range(25):
         rest = np.arange(25) != i
         without, _ = textbook.least_squares_svm(X[rest], t[rest], C=0.8, kernel=RBF)
