@@ -50,7 +50,8 @@ def read_labels(y: Any, weight: Floats) -> PartialLabels:
         raise ValueError(
             f"The number of classes has to be greater than one; got 1 class: all {len(kept)} "
             f"labelled samples are {kept.tolist()[0]!r}, and -1 marks the {int(unknown.sum())} "
-            "unlabelled ones. Label samples of another class too; if -1 is a class, give it another name."
+            "unlabelled ones. Label samples of another class too; if -1 is a class, give it "
+            "another name."
         )
     classes, position = encode(kept)
     label = np.full(len(y), UNLABELLED, np.int64)
