@@ -88,6 +88,61 @@ def regression(K, z, C, epsilon, squared=False):
     return value, L @ x[:n] + x[n]
 
 
+def asymmetric(K, z, up, down, squared=False):
+    """Optimal value of regression with the loss up r above and down |r| below, or with r^2."""
+    L, n = factor(K), len(z)
+    P = np.zeros((3 * n + 1, 3 * n + 1))
+    P[:n, :n] = np.eye(n)
+    q = np.zeros(3 * n + 1)
+    if squared:
+        P[n + 1 :, n + 1 :] = 2 * np.diag(np.concatenate([up, down]))
+    else:
+        q[n + 1 :] = np.concatenate([up, down])
+    one, eye, zero = np.ones((n, 1)), np.eye(n), np.zeros((n, n))
+    A = np.vstack(
+        [
+            np.hstack([-L, -one, -eye, zero]),
+            np.hstack([L, one, zero, -eye]),
+            np.hstack([np.zeros((2 * n, n + 1)), -np.eye(2 * n)]),
+        ]
+    )
+    x, value = _solve(P, q, A, np.concatenate([-z, z, np.zeros(2 * n)]))
+    return value, L @ x[:n] + x[n]
+
+
+def huber(K, z, C, delta):
+    """Optimal value with Huber's loss: a residual is the sum of a squared and an absolute part."""
+    L, n = factor(K), len(z)
+    P = np.zeros((3 * n + 1, 3 * n + 1))
+    P[:n, :n] = np.eye(n)
+    P[n + 1 : 2 * n + 1, n + 1 : 2 * n + 1] = np.diag(C / delta)
+    q = np.zeros(3 * n + 1)
+    q[2 * n + 1 :] = C
+    one, eye = np.ones((n, 1)), np.eye(n)
+    A = np.vstack([np.hstack([-L, -one, -eye, -eye]), np.hstack([L, one, eye, -eye])])
+    x, value = _solve(P, q, A, np.concatenate([-z, z]))
+    return value, L @ x[:n] + x[n]
+
+
+def svdd(K, y, C):
+    """Optimal value of R^2 + sum C_i max(0, -y_i (R^2 - |phi(x_i) - c|^2)) and R^2 - distance^2.
+
+    The variables are c, R^2 - |c|^2 and the slacks.
+    """
+    L, n, diagonal = factor(K), len(y), np.diag(K)
+    P = np.zeros((2 * n + 1, 2 * n + 1))
+    P[:n, :n] = 2 * np.eye(n)
+    q = np.concatenate([np.zeros(n), [1.0], C])
+    A = np.vstack(
+        [
+            np.hstack([-2 * y[:, None] * L, -y[:, None], -np.eye(n)]),
+            np.hstack([np.zeros((n, n + 1)), -np.eye(n)]),
+        ]
+    )
+    x, value = _solve(P, q, A, np.concatenate([-y * diagonal, np.zeros(n)]))
+    return value, 2 * L @ x[:n] + x[n] - diagonal
+
+
 def nu_regression(K, z, C, nu):
     """Optimal value of nu-regression in LIBSVM's scaling, the tube's width a variable."""
     L, n = factor(K), len(z)

@@ -173,7 +173,7 @@ FAMILY_LEAST_SQUARES = [
     LSSVCCV(Cs=3, gammas=2),
     LSSVRCV(Cs=3, gammas=2),
 ]
-FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="precomputed")]
+FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="cosine")]
 FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
 FAMILY_SEMI_SUPERVISED = [

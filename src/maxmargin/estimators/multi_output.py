@@ -1,11 +1,11 @@
 """MultiOutputSVR."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators._machine import Shared
+from maxmargin.estimators._single import Targets
 from maxmargin.estimators._targets import numbers
 from maxmargin.estimators._tube import TubeLoss
 from maxmargin.estimators.regression import BaseRegressor
@@ -124,10 +124,10 @@ class MultiOutputSVR(TubeLoss, BaseRegressor):
             )
         return z
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, shared: Shared | None = None) -> Self:
-        super()._fit(X, y, sample_weight, shared)
-        self.flat_ = bool(np.ndim(y) == 1)
-        return self
+    def _prepared(self, X: Any, z: Floats, sample_weight: Any) -> Targets:
+        """The samples of positive weight."""
+        self.flat_ = z.ndim == 1
+        return super()._prepared(X, z, sample_weight)
 
     def _formulations(self, z: Floats, weight: Floats) -> list[Formulation]:
         return [self._formulation(target, weight) for target in z.reshape(len(z), -1).T]
