@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 
 from maxmargin import (
     LSSVR,
+    MISVC,
     SVC,
     SVDD,
     SVR,
@@ -21,6 +22,8 @@ from maxmargin import (
     PerfSVC,
     QuantileSVR,
     RankSVC,
+    SequenceSVM,
+    StructuredSVM,
     TransductiveSVC,
     textbook,
 )
@@ -139,6 +142,8 @@ def test_n_slack_is_the_machine_of_crammer_and_singer():
     assert trace.steps[-1].primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
     np.testing.assert_allclose([m.w for m in model.machines], exact.coef_, atol=1e-3)
     np.testing.assert_array_equal(model.predict(X), exact.predict(X))
+    structured = StructuredSVM("multiclass", C=0.5, tol=1e-7).fit(X, y)
+    assert structured.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
 
 
 def test_cutting_planes_that_stop_early_say_so():
@@ -179,6 +184,16 @@ def test_bags_of_one_part_are_a_soft_margin():
     exact = SVC(C=0.7, kernel="linear", tol=1e-9).fit(X, y)
     assert trace.steps[-1].primal == pytest.approx(exact.certificate_.primal, rel=1e-6)
     np.testing.assert_allclose(model.w, exact.coef_[0], atol=1e-4)
+
+
+def test_witnesses_are_those_of_the_estimator():
+    data, y = bags(0, count=20)
+    model, trace = textbook.latent_svm(data, y, C=0.5)
+    exact = MISVC(C=0.5, n_init=5, tol=1e-8).fit(data, y)
+    assert exact.certificate_.status == "stationary"
+    assert trace.steps[-1].primal == pytest.approx(exact.objectives_[-1], rel=1e-6)
+    assert trace.steps[-1].chosen == tuple(exact.witnesses_[y > 0])
+    np.testing.assert_allclose(model.w, exact.coef_[0], atol=1e-3)
 
 
 def test_empty_bags_are_refused():
@@ -385,6 +400,20 @@ def test_chains_of_one_place_are_the_machine_of_crammer_and_singer():
     primal = exact.fit(X, y).certificate_.primal
     _, trace = textbook.chain_svm(X[:, None], y[:, None], C=0.5, tol=1e-6)
     assert trace.steps[-1].dual == pytest.approx(primal, rel=2e-6)
+
+
+def test_a_chain_with_features_of_its_ends_is_that_of_the_estimator():
+    """Weights of the first and the last label, which the estimator has, as features."""
+    random = np.random.default_rng(5)
+    states = [random.integers(0, 3, size=n) for n in (4, 6, 5, 3, 7)]
+    seen = [np.eye(3)[s] + 0.5 * random.normal(size=(len(s), 3)) for s in states]
+    ends = [np.eye(len(s))[:, [0, -1]] for s in states]
+    wide = [np.hstack([x, end]) for x, end in zip(seen, ends, strict=True)]
+    model, trace = textbook.chain_svm(wide, states, C=0.7, tol=1e-7)
+    exact = SequenceSVM(C=0.7, tol=1e-7).fit(seen, states)
+    assert trace.steps[-1].dual == pytest.approx(exact.certificate_.primal, rel=1e-6)
+    np.testing.assert_allclose(model.follow, exact.transitions_, atol=1e-3)
+    np.testing.assert_allclose(model.W[:, 3:].T, [exact.start_, exact.end_], atol=1e-3)
 
 
 def test_a_chain_uses_what_comes_before():

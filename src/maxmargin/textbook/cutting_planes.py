@@ -82,7 +82,7 @@ def cutting_planes(
 
     See Also
     --------
-    maxmargin.LinearSVC : for real work.
+    maxmargin.PerfSVC : for real work, and for other measures than the error.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def n_slack(
 
     See Also
     --------
-    maxmargin.LinearSVC : ``multi_class="crammer_singer"``, for real work.
+    maxmargin.StructuredSVM : for real work; LinearSVC with ``multi_class="crammer_singer"``, too.
 
     Examples
     --------

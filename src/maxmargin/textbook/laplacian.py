@@ -87,6 +87,7 @@ def laplacian_svm(
 
     See Also
     --------
+    maxmargin.LaplacianSVC : for real work.
     transductive : another way to use unlabelled points.
 
     Examples

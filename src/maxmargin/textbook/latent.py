@@ -56,7 +56,8 @@ def latent_svm(
 
     See Also
     --------
-    soft_margin_qp : the same without latent variables.
+    maxmargin.MISVC : for real work.
+    maxmargin.LatentSVM : classes made of parts.
 
     Examples
     --------

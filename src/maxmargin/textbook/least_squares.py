@@ -70,7 +70,7 @@ def least_squares_svm(
 
     See Also
     --------
-    linear_regression : the same for the linear kernel, in w.
+    maxmargin.LSSVR, maxmargin.LSSVC : for real work; their C is that of the squares, C/2 here.
 
     Examples
     --------

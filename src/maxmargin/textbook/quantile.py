@@ -63,6 +63,7 @@ def quantile_svr(
 
     See Also
     --------
+    maxmargin.QuantileSVR : for real work.
     epsilon_svr : a tube around the median.
 
     Examples

@@ -93,6 +93,10 @@ def ranking_svm(
     model, trace
         ``model.predict`` is the score.
 
+    See Also
+    --------
+    maxmargin.RankSVC : for real work.
+
     Examples
     --------
     >>> from maxmargin import textbook

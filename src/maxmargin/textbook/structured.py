@@ -132,6 +132,10 @@ def chain_svm(
     -------
     model, trace
 
+    See Also
+    --------
+    maxmargin.SequenceSVM : for real work.
+
     Examples
     --------
     >>> from maxmargin import textbook

@@ -79,6 +79,7 @@ def svdd(
 
     See Also
     --------
+    maxmargin.SVDD : for real work.
     one_class : a plane instead of a ball.
 
     Examples

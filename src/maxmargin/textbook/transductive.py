@@ -75,7 +75,7 @@ def transductive(
 
     See Also
     --------
-    soft_margin_qp : without unlabelled points.
+    maxmargin.TransductiveSVC : for real work.
 
     Examples
     --------
