@@ -82,7 +82,7 @@ def _unlabelled(y: NDArray[Any]) -> Mask:
 
 
 def class_shares(balance: Any, labels: PartialLabels, weight: Floats, unlabelled: int) -> Floats:
-    """The share of each class among the unlabelled samples, of which there are so many.
+    """The share of each class among the unlabelled samples, given how many there are.
 
     By default it is that among the labelled ones, by weight.
     """

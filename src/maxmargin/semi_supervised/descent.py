@@ -102,7 +102,7 @@ def descend(
 ) -> list[Step]:
     """Follow the stages from a first fit; every step after the first of a stage lowers its J.
 
-    At most so many ``pairs`` of labels switch in one step; None is all that gain.
+    At most ``pairs`` pairs of labels switch in one step; None is all that gain.
     """
     fit, found = begin, list[Step]()
     for stage in stages:

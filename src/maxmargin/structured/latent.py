@@ -171,7 +171,7 @@ class Parts(NamedTuple):
 
 
 def parts_of(counts: Integers) -> Parts:
-    """The parts of classes that have so and so many of them."""
+    """The parts of classes, given how many each class has."""
     parts = np.repeat(np.arange(len(counts)), counts)
     return Parts(np.concatenate([parts, np.flatnonzero(counts == 0)]), len(parts))
 
