@@ -33,7 +33,7 @@ constructor, ``fit`` returns the estimator, and what was learnt ends in an under
 
 """
 TABLE = ".. autosummary::\n   :nosignatures:\n\n"
-MODULES = ("model_selection", "metrics", "plots", "io", "textbook")
+MODULES = ("model_selection", "metrics", "structured", "plots", "io", "textbook")
 """Public modules beside ``maxmargin`` itself."""
 GROUPS = {
     "Kernel machines": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
@@ -41,6 +41,7 @@ GROUPS = {
     "Least squares": ("LSSVC", "LSSVR"),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
     "Performance measures": ("PerfSVC",),
+    "Structured outputs": ("StructuredSVM", "SequenceSVM", "LatentSVM", "MISVC"),
     "Ranking": ("RankSVC", "RankSVR"),
     "Semi-supervised": ("TransductiveSVC", "LaplacianSVC"),
     "Online learning": ("PegasosSVC", "NormaSVC", "NormaNovelty"),

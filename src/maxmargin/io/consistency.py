@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from maxmargin.calibration import SETTINGS
 from maxmargin.certificate import Certificate
 from maxmargin.estimators._base import kind_of
+from maxmargin.estimators._joint import JointEstimator
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
 from maxmargin.estimators._online import BaseOnline
@@ -32,6 +33,8 @@ from maxmargin.online.model import OnlineModel
 from maxmargin.online.model import check as check_online
 from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
+from maxmargin.structured.joint_model import JointModel
+from maxmargin.structured.joint_model import check as check_joint
 from maxmargin.structured.model import PlaneModel
 from maxmargin.structured.model import check as check_planes
 
@@ -65,6 +68,10 @@ def _validate(model: Any) -> None:
         _check_machine(model)
     elif isinstance(model, BaseLinear):
         _check_linear(model)
+    elif isinstance(model, JointEstimator):
+        _require(isinstance(model.model_, JointModel), "model_")
+        check_joint(model.model_, type(model).__name__)
+        _require(model.coef_.size <= model.model_.weights.size, "coef_")
     elif isinstance(model, PlaneMachine):
         _check_planes(model)
     elif isinstance(model, TransductiveSVC | LaplacianSVC):
@@ -95,7 +102,7 @@ def _check_common(model: Any) -> None:
 
 
 def _check_kernel(model: Any, kernel: Any) -> None:
-    _require(isinstance(kernel, Kernel) and kernel.kind is kind_of(model.kernel), "the kernel")
+    _require(isinstance(kernel, Kernel) and kernel.kind is model._kernel_kind(), "the kernel")
     if "shape_fit_" in vars(model):
         shape = model.shape_fit_
         _require(
