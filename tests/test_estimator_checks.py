@@ -16,13 +16,16 @@ from maxmargin import (
     LSSVC,
     LSSVR,
     SVC,
+    SVDD,
     SVR,
+    ExpectileSVR,
     LaplacianSVC,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVCCV,
     LinearSVR,
     LinearSVRCV,
+    MultiOutputSVR,
     NormaNovelty,
     NormaSVC,
     NuSVC,
@@ -30,6 +33,7 @@ from maxmargin import (
     OneClassSVM,
     PegasosSVC,
     PerfSVC,
+    QuantileSVR,
     RankSVC,
     RankSVR,
     TransductiveSVC,
@@ -184,7 +188,18 @@ FAMILY_SEMI_SUPERVISED = [
     LaplacianSVC(kernel="precomputed"),
 ]
 
+LOSSES = [
+    QuantileSVR(),
+    QuantileSVR(quantiles=0.3),
+    ExpectileSVR(expectile=0.7),
+    SVR(loss="huber"),
+    MultiOutputSVR(),
+    MultiOutputSVR(loss="huber", kernel="linear"),
+    SVDD(),
+    SVDD(kernel="linear", nu=0.5),
+]
 CHECKED = [
+    *LOSSES,
     *MACHINES,
     *LINEAR,
     *ONLINE,

@@ -159,7 +159,8 @@ def test_damping_finds_the_best_constant(name):
         assert value <= losses(name, Z - bias).sum() * (1 + 1e-9)
     g = 30 * rng.normal(size=60)
     found = damped(primal, 0.0, TUBES[name].epsilon, g, 5.0)
-    assert isinstance(found, Damped) and found.factor < 1
+    assert isinstance(found, Damped)
+    assert found.factor < 1
 
 
 def test_the_dual_problem_of_a_tube():
