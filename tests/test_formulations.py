@@ -1,4 +1,4 @@
-"""Machines that the library does not have, each added by one formulation.
+"""A machine that the library does not have, added by one formulation.
 
 No solver and no trainer is touched.
 """
@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from maxmargin import Kernel, kernel_matrix
-from maxmargin.certificate import certificate_of
 from maxmargin.kernel import certificate
 from maxmargin.kernel.formulations import Formulation, given, read_level
-from maxmargin.kernel.problems import DualProblem, fill
+from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.training import Task, train
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
@@ -76,45 +75,3 @@ def test_ranking(n):
         assert found.certificate.dual == pytest.approx(dual, rel=1e-6)
         np.testing.assert_allclose(K @ found.decision.coef, K @ a, atol=1e-4)
     assert np.mean(K @ found.decision.coef > 0) > 0.9, "pairs in order"
-
-
-# ---- data description: the smallest ball around all but a few samples ----------------------------
-
-
-def data_description(n, C):
-    """min 1/2 b'Kb - 1/2 sum k(x_i, x_i) b_i, sum b = 1, 0 <= b <= C.
-
-    This is half the dual of R^2 + C sum xi.
-    """
-    zero, C = np.zeros(n), np.full(n, C)
-
-    def build(source):
-        group, row = np.zeros(n, np.int64), np.arange(n)
-        return DualProblem(-source.diagonal() / 2, zero, C, group, row, fill(1.0, C), zero)
-
-    def certify(problem, f, decision):
-        inside, b = f + problem.linear, decision.coef  # (R^2 - |phi(x) - c|^2) / 2
-        gap = float(np.sum(b * inside + C * np.maximum(0.0, -inside)))
-        dual = -float(np.sum(b * (f - decision.intercept)) / 2 + problem.linear @ b)
-        kkt = np.maximum(np.where(b < C, -inside, 0.0), np.where(b > 0, inside, 0.0))
-        box, equality = np.maximum(-b, b - C), abs(float(b.sum()) - 1.0)
-        return certificate_of(dual + gap, dual, gap, kkt, box, equality)
-
-    return Formulation(build, read_level, certify)
-
-
-@pytest.mark.parametrize("n", [80, 1300])
-@pytest.mark.parametrize("kernel", [Kernel.linear(), Kernel.poly(gamma=0.2, coef0=1.0, degree=2)])
-def test_data_description(kernel, n):
-    X = rng.normal(size=(n, 4)) + 1.0
-    found = trained(data_description(n, 5 / n), kernel, X)
-    assert found.certificate.status == "optimal"
-    K, b = kernel_matrix(kernel, X), found.decision.coef
-    square = np.diag(K) - 2 * K @ b + b @ K @ b  # |phi(x) - c|^2
-    radius = 2 * found.decision.intercept + b @ K @ b  # R^2
-    free = (b > 1e-9) & (b < 5 / n - 1e-9)
-    assert free.any()
-    np.testing.assert_allclose(square[free], radius, rtol=1e-4)
-    assert np.mean(square > radius * (1 + 1e-6)) <= 0.2
-    if kernel.kind.name == "LINEAR":
-        np.testing.assert_allclose(square, ((X - b @ X) ** 2).sum(axis=1), rtol=1e-9)

@@ -1,4 +1,4 @@
-"""What the five kernel machines share: a fit keeps the record of the trained machine."""
+"""What the kernel machines share: a fit keeps the record of the trained machine."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -61,7 +61,7 @@ class Shared(NamedTuple):
 
 
 class KernelMachine(LibsvmLayout, BaseSVM):
-    """Training and decision values of the five kernel machines."""
+    """Training and decision values of the kernel machines."""
 
     _problem: ClassVar[Problem]
 
