@@ -29,6 +29,8 @@ COMMANDS = (
     "lab",
 )
 LIKE_THEIRS = ("svm-train", "svm-predict", "svm-scale", "linear-train", "linear-predict")
+LIKE_THEIRS += ("svm_learn", "svm_classify", "svm_rank_learn", "svm_rank_classify")
+LIKE_THEIRS += ("svm_perf_learn", "svm_perf_classify")
 
 
 @pytest.fixture

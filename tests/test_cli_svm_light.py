@@ -105,6 +105,19 @@ THEIRS = {
         Accuracy on test set: 80.00% (32 correct, 8 incorrect, 40 total)
         Precision/recall on test set: 100.00%/52.94%
         -1 1.2566099 -2.9873246 -1.0872298""",
+    "-b 0 -t 2 -g 0.5": """
+        Setting default regularization parameter C=0.6181
+        Optimization finished (8 misclassified, maxdiff=0.00000).
+        Number of SV: 30 (including 19 at upper bound)
+        L1 loss: loss=16.46317
+        Norm of weight vector: |w|=2.63640
+        Estimated VCdim of classifier: VCdim<=14.71527
+        XiAlpha-estimate of the error: error<=62.50% (rho=1.00,depth=0)
+        XiAlpha-estimate of the recall: recall=>29.41% (rho=1.00,depth=0)
+        XiAlpha-estimate of the precision: precision=>27.78% (rho=1.00,depth=0)
+        Accuracy on test set: 80.00% (32 correct, 8 incorrect, 40 total)
+        Precision/recall on test set: 100.00%/52.94%
+        -0.84357836 1.0000001 -1 -0.53813683""",
     "-z r": """
         Setting default regularization parameter C=0.1801
         Optimization finished (maxdiff=0.00000).
@@ -131,11 +144,12 @@ THEIRS = {
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with the files that the real programs had: classes c.dat and values r.dat."""
+    """A folder with the files that the real programs had: classes, values and rankings."""
     monkeypatch.chdir(tmp_path)
     X, z = examples()
     dump_svmlight(X, np.where(z > 0.3, 1, -1), "c.dat")
     dump_svmlight(X, z, "r.dat")
+    dump_svmlight(X, grades(z), "p.dat", query_id=QUERY)
     return tmp_path
 
 
@@ -143,6 +157,14 @@ def examples():
     i, j = np.mgrid[:40, :3]
     X = np.round(2 * np.sin(1 + 1.4 * i * (j + 1) + j), 3)
     return X, np.round(X[:, 0] - X[:, 1] + 0.5 * X[:, 2] + 1.2 * np.sin(3 * np.arange(40)), 3)
+
+
+QUERY = 1 + np.arange(40) // 8
+
+
+def grades(z):
+    """Targets of rankings: 1 to 4."""
+    return np.clip(np.round(z), -1, 2) + 2
 
 
 def numbers(text):
@@ -262,7 +284,9 @@ def test_options_of_the_algorithm_leave_the_optimum(place):
         ("-k 5", "-x 1 is exact"),
         ("-n 12", "-n at most -q"),
         ("-y alphas", "the optimum is the same"),
-        ("-b 0 -t 2", "-b 0 is available for the linear kernel"),
+        ("-z r -b 0 -t 2", "-b 0 is available for the linear kernel"),
+        ("-z p -a x", "-a is not available with -z p"),
+        ("-p 2", "-p must be from 0 to 1"),
         ("-x 1 -i 1", "-i 0 and -b 1"),
         ("-? 1", "unknown option -?"),
     ],
@@ -324,3 +348,107 @@ def test_other_models_and_features(place):
     several = SVC(decision_function_shape="ovo").fit(X, np.arange(40) % 3)
     io.save(several, "several.mm")
     assert "3 decision functions" in run("svm_classify", "c.dat", "several.mm", code=1).stderr
+
+
+# ---- rankings ------------------------------------------------------------------------------------
+
+RANKED = {
+    "-c 3": [0.55550724, -0.54858625, 0.1964656],
+    "-c 2 -l 2": [0.37925774, -0.33074272, 0.024757659],
+}
+"""Weights of SVM-rank 1.00 with -e 1e-7, which its stopping rule makes right to about 1e-3."""
+PREFERRED = {
+    "": "Setting default regularization parameter C=0.0724\nL1 loss: loss=31.49226\n"
+    "Norm of weight vector: |w|=0.66762\n0.010333973 1.7324845 -1.6763394 -0.065508365",
+    "-t 2 -g .3": "Setting default regularization parameter C=0.3512\nL1 loss: loss=32.69727\n"
+    "Norm of weight vector: |w|=2.06183\n0.0026045639 1.0065822 -1.009999 0.0026044222",
+    "-t 1 -d 2 -c .05": "L1 loss: loss=30.75254\nNorm of weight vector: |w|=0.51272\n"
+    "0.2010315 2.2071398 -1.4288846 0.22744519",
+}
+"""What SVM-light 6.02 prints with -z p, and the first scores."""
+
+
+def rank_objective(w, c, shares):
+    """SVM-rank's objective, pair by pair: c / queries times the pairs' losses, or their means."""
+    X, z = examples()
+    y, s, total = grades(z), X @ w, 0.0
+    for q in np.unique(QUERY):
+        i, j = np.nonzero((QUERY[:, None] == q) & (q == QUERY) & (y[:, None] > y))
+        losses = np.maximum(0, 1 - (s[i] - s[j]))
+        total += losses.mean() if shares else losses.sum()
+    return w @ w / 2 + c / len(np.unique(QUERY)) * total
+
+
+@pytest.mark.parametrize("options", RANKED)
+def test_svm_rank(place, options):
+    said = run("svm_rank_learn", *options.split(), "-e", 1e-9, "p.dat", "model").stdout
+    assert "Training set properties: 3 features, 5 rankings, 40 examples" in said
+    w, theirs = weights(io.load("model")), np.array(RANKED[options])
+    c, shares = float(options.split()[1]), "-l 2" in options
+    objective = rank_objective(w, c, shares)
+    assert f"Primal objective value: pval={objective:.5f}" in said
+    assert objective <= rank_objective(theirs, c, shares) <= objective * (1 + 1e-4)
+    np.testing.assert_allclose(w, theirs, atol=2e-3)
+    assert Path("model").read_text().startswith("SVM-light Version V6.20")
+
+
+def test_svm_rank_classify(place):
+    """The lines of the real program; swapped pairs are counted as it counts them."""
+    run("svm_rank_learn", "-c", 3, "-e", 1e-9, "-v", 0, "p.dat")
+    said = run("svm_rank_classify", "p.dat", "svm_struct_model").stdout.splitlines()
+    assert said == [
+        "Average loss on test set: 0.1693",
+        "Zero/one-error on test set: 100.00% (0 correct, 5 incorrect, 5 total)",
+        "NOTE: The loss reported above is the fraction of swapped pairs averaged over",
+        "      all rankings. The zero/one-error is fraction of perfectly correct",
+        "      rankings!",
+        "Total Num Swappedpairs  :     18",
+        "Avg Swappedpairs Percent:  16.93",
+    ]
+    X, _ = examples()
+    np.testing.assert_allclose(
+        np.loadtxt("svm_predictions"), X @ weights(io.load("svm_struct_model")), atol=1e-12
+    )
+    Path("ties.dat").write_text("2 qid:1 1:1\n1 qid:1 1:1\n1 qid:2 1:1\n1 qid:2 1:2\n")
+    said = run("svm_rank_classify", "ties.dat", "svm_struct_model", "out").stdout
+    assert "Total Num Swappedpairs  :      1" in said  # the query without pairs has none
+    assert "(1 correct, 1 incorrect, 2 total)" in said
+
+
+@pytest.mark.parametrize("options", PREFERRED)
+def test_svm_learn_of_preferences(place, options):
+    *lines, values = PREFERRED[options].splitlines()
+    said = run("svm_learn", "-z", "p", *options.split(), "-e", 1e-6, "p.dat", "model").stdout
+    assert "105 rank constraints." in said
+    for line in lines:
+        name, value = line.split("=")
+        ours = next(one for one in said.splitlines() if one.startswith(name))
+        assert float(ours.split("=")[1]) == pytest.approx(float(value), rel=2e-5, abs=1e-5)
+    run("svm_classify", "-v", 0, "p.dat", "model", "out")
+    np.testing.assert_allclose(np.loadtxt("out")[:4], numbers(values), rtol=0, atol=1e-5)
+
+
+def test_rankings_without_queries_or_order(place):
+    X, z = examples()
+    dump_svmlight(X, grades(z), "one.dat")
+    said = run("svm_rank_learn", "-c", 1, "one.dat", "model").stdout
+    assert "3 features, 1 rankings, 40 examples" in said
+    dump_svmlight(X, np.ones(40), "equal.dat", query_id=QUERY)
+    assert "nothing to rank" in run("svm_rank_learn", "equal.dat", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-p 2", "-p 2, squared slack variables, is not available"),
+        ("-o 1", "-o 1, slack rescaling, is not available"),
+        ("-l 3", "-l must be 1 or 2"),
+        ("-w 7", "-w must be 0, 1, 2, 3, 4 or 9"),
+        ("-c 0", "-c must be positive"),
+        ("-a x", "-a is not available"),
+        ("-t 4", "SVC(kernel=function)"),
+    ],
+)
+def test_what_svm_rank_refuses(place, options, message):
+    error = " ".join(run("svm_rank_learn", *options.split(), "p.dat", code=2).stderr.split())
+    assert message in re.sub(r" ?│ ?", " ", error).replace("  ", " ")

@@ -22,7 +22,7 @@ import typer
 
 from command import heart, run
 from helpers import in_subprocess
-from maxmargin.cli.app import LIKE_THEIRS, OURS, app
+from maxmargin.cli.app import LIKE_SVM_LIGHT, LIKE_THEIRS, OURS, app
 
 matplotlib.use("Agg")
 ROOT = Path(__file__).parent.parent
@@ -238,7 +238,7 @@ INLINE = [
 ]
 EXAMPLES = [
     line.strip().rpartition("| ")[2].partition(" >")[0]
-    for command in (*OURS, *LIKE_THEIRS.values())
+    for command in (*OURS, *LIKE_THEIRS.values(), *LIKE_SVM_LIGHT.values())
     for line in inspect.getdoc(command).splitlines()
     if re.match(r"\s*(\w.*\| )?maxmargin ", line)
 ]

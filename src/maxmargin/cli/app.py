@@ -22,6 +22,7 @@ from maxmargin.cli.scale import scale
 from maxmargin.cli.subset import subset
 from maxmargin.cli.svm_light_classify import svm_classify
 from maxmargin.cli.svm_light_learn import svm_learn
+from maxmargin.cli.svm_light_perf import svm_perf_classify, svm_perf_learn
 from maxmargin.cli.svm_light_rank import svm_rank_classify, svm_rank_learn
 from maxmargin.cli.svm_predict import linear_predict, svm_predict
 from maxmargin.cli.svm_scale import svm_scale
@@ -56,6 +57,8 @@ LIKE_SVM_LIGHT = {
     "svm_classify": svm_classify,
     "svm_rank_learn": svm_rank_learn,
     "svm_rank_classify": svm_rank_classify,
+    "svm_perf_learn": svm_perf_learn,
+    "svm_perf_classify": svm_perf_classify,
 }
 """Commands that take the options of SVM-light's, SVM-rank's and SVM-perf's programs."""
 RAW: dict[str, Any] = {"ignore_unknown_options": True, "allow_extra_args": True}

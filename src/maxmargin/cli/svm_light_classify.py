@@ -76,16 +76,20 @@ def predicted(found: Flags) -> tuple[Data, Floats]:
     data = read_svmlight(test, zero_based=False, n_features=model.n_features_in_)
     f = _values(*model_files.machine_and_rows(model, path, data), path)
     if found.values.get("f") == 0:
-        lines = (f"{abs(v)!r}:{s} {-abs(v)!r}:{t}\n" for v, s, t in map(_old, f.tolist()))
-        with compressed_write(output) as file:
-            file.write("".join(lines).encode())
+        write_old_format(output, np.where(f > 0, 1.0, -1.0), np.abs(f))
     else:
         write_predictions(output, f)
     return data, f
 
 
-def _old(value: float) -> tuple[float, str, str]:
-    return (value, "+1", "-1") if value > 0 else (value, "-1", "+1")
+def write_old_format(path: str, labels: Floats, sizes: Floats) -> None:
+    """Write each label with the size of its value, then the other label with its negative."""
+    lines = (
+        f"{size!r}:{'+1 ' if label > 0 else '-1 '}{-size!r}:{'-1' if label > 0 else '+1'}\n"
+        for label, size in zip(labels.tolist(), sizes.tolist(), strict=True)
+    )
+    with compressed_write(path) as file:
+        file.write("".join(lines).encode())
 
 
 def _values(machine: Any, X: Any, path: str) -> Floats:

@@ -25,7 +25,9 @@ from sklearn.utils.extmath import row_norms
 
 from maxmargin.cli.flags import Flags
 from maxmargin.core.arrays import Floats, Mask
+from maxmargin.io.files import compressed_write
 from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.linear.model import LinearModel
 
 AT_BOUND = 1 - 1e-12
 """Share of its upper bound from which on a dual variable counts as at the bound."""
@@ -69,6 +71,34 @@ def cost_of(found: Flags, mean_length: Callable[[], float]) -> float:
     if found["v"] > 0:
         typer.echo(f"Setting default regularization parameter C={mean**-2:.4f}")
     return mean**-2
+
+
+def check_classes(y: Floats, source: str) -> None:
+    """Raise an error unless there are positive and negative examples."""
+    if not ((y > 0).any() and (y < 0).any()):
+        raise ValueError(
+            f"{source} has {int(np.sum(y > 0))} positive and {int(np.sum(y < 0))} negative "
+            "examples: classification (-z c) needs both; for real targets use -z r"
+        )
+
+
+# ---- dual variables ------------------------------------------------------------------------------
+
+
+def coefficients(model: Any, n: int) -> Floats:
+    """Return the coefficient b of each of n training examples: f(x) = sum b_i k(x_i, x) + const."""
+    record = model.model_
+    if isinstance(record, LinearModel):
+        return np.asarray(record.duals.toarray()[0])
+    b = np.zeros(n)
+    b[record.rows] = record.coef[0]
+    return b
+
+
+def write_numbers(path: str, numbers: Floats) -> None:
+    """Write one number to a line."""
+    with compressed_write(path) as file:
+        file.write("".join(f"{value!r}\n" for value in numbers.tolist()).encode())
 
 
 # ---- estimates -----------------------------------------------------------------------------------

@@ -1,18 +1,22 @@
 """``maxmargin svm_learn``: SVM-light's options, defaults and files, our solver.
 
-    -z c classification, r regression   -c C, by default 1 / (mean length of phi(x))^2
+    -z c classification, r regression, p ranking of the examples of each query (qid:)
+    -c C, by default 1 / (mean length of phi(x))^2
     -w epsilon 0.1   -j factor of the cost of positive examples 1   -b intercept 1
     -i 1 remove examples at the upper bound and train again, until there are none
     -x 1 leave-one-out   -o rho of the xi-alpha estimates 1
     -t 0 linear   1 polynomial (s x.z + r)^d   2 RBF exp(-g |x - z|^2)   3 sigmoid tanh(s x.z + r)
     -d 3   -g 1   -s 1   -r 1   -e tolerance 0.001   -m cache MB   -v verbosity 1
     -a file of the dual variables
+    -p share of the positive class among unlabelled examples   -l file of their labels
 
-The label of an example is the sign of its target. -q, -n, -h, -f and -# steer SVM-light's
-algorithm: they are accepted, and the optimum is the same. -e bounds the violation of the optimality
-conditions, as there. svm_light_estimates.py explains what is printed.
+The label of an example is the sign of its target; 0 is an unlabelled example, for transduction
+(svm_light_transduction.py). svm_light_rank.py trains rankings. -q, -n, -h, -f and -# steer
+SVM-light's algorithm: they are accepted, and the optimum is the same. -e bounds the violation of
+the optimality conditions, as there. svm_light_estimates.py explains what is printed.
 """
 
+import warnings
 from typing import Annotated, Any
 
 import numpy as np
@@ -28,18 +32,21 @@ from maxmargin.cli.reports import verbosity
 from maxmargin.cli.svm_light_estimates import (
     AT_BOUND,
     Fitted,
+    check_classes,
+    coefficients,
     cost_of,
     lengths_of,
     print_fit,
     print_leave_one_out,
     print_xi_alpha,
+    write_numbers,
 )
 from maxmargin.cli.svm_light_options import check_choice, check_kernel, kernel_of
 from maxmargin.cli.svm_light_rank import learn_preferences
+from maxmargin.cli.svm_light_transduction import PREDICTIONS, learn_transduction
 from maxmargin.cli.svm_train import warn_unused
 from maxmargin.core.arrays import Floats, Mask
 from maxmargin.io import save_svm_light
-from maxmargin.io.files import compressed_write
 from maxmargin.io.table_columns import Data
 from maxmargin.model_selection import leave_one_out
 
@@ -53,6 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "x": 0,
     "o": 1.0,
     "k": 0,
+    "p": -1.0,
     "t": 0,
     "d": 3,
     "g": 1.0,
@@ -67,6 +75,7 @@ DEFAULTS: dict[str, Any] = {
     "f": 1,
     "y": "",
     "#": 100_000,
+    "l": PREDICTIONS,
     "a": "",
     "v": 1,
 }
@@ -82,11 +91,14 @@ Arguments = Annotated[
 def svm_learn(arguments: Arguments = None) -> None:
     """Train as SVM-light's svm_learn does: its options, its defaults, its model file.
 
-    -z c classification, r regression. -c C (by default 1 / (mean |x|)^2), -w epsilon (0.1), -j cost
-    factor of positive examples (1), -b 0 without intercept, -i 1 remove inconsistent examples, -x 1
-    leave-one-out, -o rho (1). -t kernel: 0 linear, 1 polynomial, 2 RBF, 3 sigmoid; -d degree (3),
-    -g gamma (1), -s factor (1), -r constant (1). -e tolerance (0.001), -m cache in MB, -v 0 quiet,
-    -a file of the dual variables.
+    -z c classification, r regression, p ranking. -c C (by default 1 / (mean |x|)^2), -w epsilon
+    (0.1), -j cost factor of positive examples (1), -b 0 without intercept, -i 1 remove inconsistent
+    examples, -x 1 leave-one-out, -o rho (1). -t kernel: 0 linear, 1 polynomial, 2 RBF, 3 sigmoid;
+    -d degree (3), -g gamma (1), -s factor (1), -r constant (1). -e tolerance (0.001), -m cache in
+    MB, -v 0 quiet, -a file of the dual variables.
+
+    Examples with the label 0 are unlabelled: -p is the share of the positive ones among them (as
+    among the others), -l the file of the labels found (trans_predictions).
 
     -q, -n, -h, -f and -# are accepted: they do not change the optimum.
 
@@ -105,6 +117,11 @@ def svm_learn(arguments: Arguments = None) -> None:
     check_outputs(output, found["a"] or None, inputs=(path,))
     warn_unused(found, "z", USED_BY_TYPE)
     data = read_svmlight(path, zero_based=False)
+    if found["z"] == "c" and (np.asarray(data.y) == 0).any():
+        check_outputs(output, found["a"] or None, found["l"], inputs=(path,))
+        return learn_transduction(found, data, output)
+    for name in sorted(found.given & {"p", "l"}):
+        warnings.warn(f"-{name} has no effect without unlabelled examples", stacklevel=2)
     if found["z"] == "p":
         return learn_preferences(found, data, output)
     if found["z"] == "r":
@@ -118,7 +135,7 @@ def svm_learn(arguments: Arguments = None) -> None:
 def _classify(found: Flags, data: Data, output: str) -> None:
     """Train a classifier, write it, and print what SVM-light prints."""
     X, y = data.X, np.sign(np.asarray(data.y, np.float64))
-    _check_classes(y, data.source)
+    check_classes(y, data.source)
     lengths = lengths_of(kernel_of(found), X)
     C = cost_of(found, lengths.mean)
     cost = np.where(y > 0, C * found["j"], C)
@@ -181,15 +198,6 @@ def _fit_consistent(model: Any, X: Any, y: Floats, cost: Floats) -> Mask:
             )
 
 
-def coefficients(model: Any, n: int) -> Floats:
-    """Return the coefficient b of each of n training examples: f(x) = sum b_i k(x_i, x) + const."""
-    if hasattr(model, "support_"):
-        b = np.zeros(n)
-        b[model.support_] = model.model_.coef[0]
-        return b
-    return np.asarray(model.dual_coef_.toarray()[0])
-
-
 # ---- options -------------------------------------------------------------------------------------
 
 
@@ -204,6 +212,8 @@ def _refuse(found: Flags) -> None:
     for name in ("j", "e"):
         if not found[name] > 0:
             raise usage(f"-{name} must be positive, got {found[name]}")
+    if found["p"] > 1 or ("p" in found.given and found["p"] < 0):
+        raise usage(f"-p must be from 0 to 1, got {found['p']}")
     if not 0 < found["o"] <= 2:
         raise usage(f"-o must be above 0 and at most 2, got {found['o']}")
     if found["k"]:
@@ -214,8 +224,8 @@ def _refuse(found: Flags) -> None:
         raise usage("-y, a start from given variables, is not available; the optimum is the same")
     if found["z"] == "p" and found["a"]:
         raise usage("-a is not available with -z p: the solver keeps no variables of all pairs")
-    if found["b"] == 0 and found["t"] and found["z"] != "p":
-        raise usage("-b 0 is available for the linear kernel, -t 0")
+    if found["z"] == "r" and found["t"] and not found["b"]:
+        raise usage("-z r -b 0 is available for the linear kernel, -t 0")
     if found["x"] and (found["i"] or not found["b"]):
         raise usage("-x 1 leaves examples out of models with -i 0 and -b 1 only")
 
@@ -223,31 +233,18 @@ def _refuse(found: Flags) -> None:
 def _estimator(found: Flags, C: float, **more: Any) -> Any:
     """Return the estimator with SVM-light's meaning of the options.
 
-    The tolerance of a linear model is a relative gap e^2: no example then adds more than e times
-    its weight to the gap.
+    Without intercept it is a linear model, or PerfSVC. Their tolerance is a relative gap, e^2: no
+    example of a linear model then adds more than e times its weight to the gap.
     """
     values = {"C": C, "tol": found["e"], "verbose": verbosity(found["v"] < 1), **more}
+    values |= {"kernel": kernel_of(found)}
     if "m" in found.given:
         values["cache_size"] = found["m"]
     classifier = found["z"] == "c"
     if found["b"]:
-        cls: Any = maxmargin.SVC if classifier else maxmargin.SVR
-        return with_own(cls, values | {"kernel": kernel_of(found)})
-    linear = {"loss": "hinge" if classifier else "epsilon_insensitive", "fit_intercept": False}
-    cls = maxmargin.LinearSVC if classifier else maxmargin.LinearSVR
-    return with_own(cls, values | linear | {"tol": found["e"] ** 2})
-
-
-def _check_classes(y: Floats, source: str) -> None:
-    """Raise an error unless there are positive and negative examples."""
-    if not ((y > 0).any() and (y < 0).any()):
-        raise ValueError(
-            f"{source} has {int(np.sum(y > 0))} positive and {int(np.sum(y < 0))} negative "
-            "examples: classification (-z c) needs both; for real targets use -z r"
-        )
-
-
-def write_numbers(path: str, numbers: Floats) -> None:
-    """Write one number to a line."""
-    with compressed_write(path) as file:
-        file.write("".join(f"{value!r}\n" for value in numbers.tolist()).encode())
+        return with_own(maxmargin.SVC if classifier else maxmargin.SVR, values)
+    values |= {"tol": found["e"] ** 2, "fit_intercept": False}
+    if found["t"]:
+        return with_own(maxmargin.PerfSVC, values)
+    cls: Any = maxmargin.LinearSVC if classifier else maxmargin.LinearSVR
+    return with_own(cls, values | {"loss": "hinge" if classifier else "epsilon_insensitive"})

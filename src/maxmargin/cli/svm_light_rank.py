@@ -141,9 +141,14 @@ def pair_sums(y: Floats, query: Integers) -> Floats:
 
 def rank(found: Flags, data: Data, C: float, weight: Floats, tol: float) -> RankSVC:
     """Train a ranking."""
+    if not weight.any():
+        raise ValueError(
+            f"{data.source} has nothing to rank: the targets of each query are all equal"
+        )
     quiet = verbosity(found["v"] < 1)
     model = RankSVC(C=C, kernel=kernel_of(found), tol=tol, verbose=quiet)
-    return model.fit(data.X, np.asarray(data.y), qid=data.queries, sample_weight=weight)
+    model.fit(data.X, np.asarray(data.y), qid=data.queries, sample_weight=weight)
+    return model
 
 
 def swapped_pairs(y: Floats, s: Floats, query: Integers) -> tuple[Floats, Floats]:

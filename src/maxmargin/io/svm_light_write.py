@@ -118,8 +118,9 @@ def _expansion(model: Any) -> Expansion:
         _refuse(record.classes, len(record.intercepts()), len(record.prob_b) > 0)
         weights, n = record.weights(), record.duals.shape[1]
         return Expansion(Kernel.linear(), weights, np.ones(1), float(record.intercepts()[0]), n)
-    learnt = isinstance(record, KernelModel) and record.problem.classifies
-    learnt = learnt and (len(record.prob_b) > 0 or record.isotonic is not None)
+    learnt = isinstance(record, KernelModel) and (
+        len(record.prob_b) > 0 or record.isotonic is not None
+    )
     _refuse(record.classes, len(record.intercept), learnt)
     intercept, n = float(record.intercept[0]), record.n_samples
     if record.vectors is None:  # coef holds weights of the features
