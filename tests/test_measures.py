@@ -8,7 +8,8 @@ from scipy.optimize import linprog
 from sklearn.metrics import average_precision_score
 
 from maxmargin.structured.contingency import F1Loss, TopLoss
-from maxmargin.structured.measures import HingeLoss, Measure, goal
+from maxmargin.structured.hinge import HingeLoss
+from maxmargin.structured.measures import Measure, goal
 
 NAMES = [measure.value for measure in Measure]
 SMALL = [(1, 1), (1, 4), (4, 1), (2, 3), (2, 4), (3, 3), (4, 3)]

@@ -29,7 +29,7 @@ from maxmargin.status import Convexity, Status
 from maxmargin.structured import certificate
 from maxmargin.structured.cutting_plane import PlaneSolution, solve
 from maxmargin.structured.model import PlaneModel, check, decision_values
-from maxmargin.structured.risks import Goal, ScoreLoss, ScoreRisk
+from maxmargin.structured.risks import Goal, Plane, ScoreLoss, ScoreRisk
 from maxmargin.structured.spaces import KernelSpace, LinearSpace
 
 SHARED = (
@@ -71,6 +71,14 @@ class PlaneData(NamedTuple):
     """These samples of X."""
     weight: Floats
     """Their weights."""
+
+
+class Begin(NamedTuple):
+    """Where the solver begins."""
+
+    w: Floats | None
+    planes: tuple[Plane, ...] = ()
+    """Planes below the risk that are known."""
 
 
 class Trained(NamedTuple):
@@ -150,7 +158,8 @@ class PlaneMachine(BaseSVM):
             for k, goal in enumerate(goals):
                 label = f" {k + 1}/{len(goals)}" if len(goals) > 1 else ""
                 part, risk = monitor.part(1 / (len(goals) - k), label), ScoreRisk(space, goal.loss)
-                one = solve(risk, C, self._stop_at(data), part, starts[k])
+                begin = self._begin(space, goal.loss, self._stop_at(data), part, starts[k])
+                one = solve(risk, C, self._stop_at(data), part, begin.w, begin.planes)
                 judged = certificate.certify(risk, C, one, tol, convexity=convexity)
                 found.append(Trained(one, goal.intercept(space.scores(one.w)), judged))
         _outcome.raise_interrupt(self, monitor)
@@ -158,6 +167,17 @@ class PlaneMachine(BaseSVM):
         self.n_iter_ = max(one.solution.n_iter for one in found)
         _outcome.warn_of([one.certificate for one in found], self._describe)
         return [one.solution for one in found]
+
+    def _begin(
+        self,
+        space: LinearSpace | KernelSpace,
+        loss: ScoreLoss,
+        tol: float,
+        monitor: Monitor,
+        start: Floats | None,
+    ) -> Begin:
+        """Where the solver begins: at the weights of the last fit, if there are any."""
+        return Begin(start)
 
     def _stop_at(self, data: PlaneData) -> float:
         """The relative gap to stop at: small problems are solved to rounding."""

@@ -15,12 +15,15 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._base import all_or_nothing
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._record import field
-from maxmargin.estimators._scored import PlaneData, PlaneMachine
+from maxmargin.estimators._scored import Begin, PlaneData, PlaneMachine
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
 from maxmargin.kernel.labels import greatest
 from maxmargin.kernel.sources import take
+from maxmargin.monitor import Monitor
+from maxmargin.structured.hinge import HingeLoss, solved_by_duals
 from maxmargin.structured.measures import Measure, goal
-from maxmargin.structured.risks import Goal
+from maxmargin.structured.risks import Goal, ScoreLoss
+from maxmargin.structured.spaces import KernelSpace, LinearSpace
 
 
 class Labelled(NamedTuple):
@@ -264,6 +267,20 @@ callable or Kernel, default="linear"
         return [
             goal(measure, labelled.label == one, weight, k, self.fit_intercept) for one in positive
         ]
+
+    def _begin(
+        self,
+        space: LinearSpace | KernelSpace,
+        loss: ScoreLoss,
+        tol: float,
+        monitor: Monitor,
+        start: Floats | None,
+    ) -> Begin:
+        """The hinge loss of a linear model has a solver of its own, which ends in one plane."""
+        if not (isinstance(loss, HingeLoss) and isinstance(space, LinearSpace)):
+            return Begin(start)
+        w, plane = solved_by_duals(loss, space.design, float(self.C), tol, monitor)
+        return Begin(w if start is None else start, (plane,))
 
     def _count(self, weight: Floats) -> int:
         """k as a number of samples."""

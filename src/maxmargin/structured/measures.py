@@ -5,7 +5,7 @@ as for SVC:
 
 | measure | n times | file |
 |---|---|---|
-| error | the error rate: the sum of hinge losses | this one |
+| error | the error rate: the sum of hinge losses | hinge.py |
 | auc | 1 - the area under the ROC curve: the mean hinge loss of all pairs | ranking.py |
 | f1 | 1 - F1 | contingency.py |
 | precision_at_k, recall_at_k, prbep | what the k best lack | contingency.py |
@@ -22,16 +22,13 @@ samples.
 """
 
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers, Mask
-from maxmargin.linear import losses
-from maxmargin.linear.bias_search import best_bias
-from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.structured.average_precision import AveragePrecisionLoss
 from maxmargin.structured.contingency import F1Loss, TopLoss
+from maxmargin.structured.hinge import HingeLoss
 from maxmargin.structured.ranking import rank_loss
 from maxmargin.structured.risks import Goal, Tangent
 
@@ -97,34 +94,3 @@ def _of_copies(plain: Goal, count: Integers) -> Goal:
         return Tangent(found.offset, np.add.reduceat(found.t, begin))
 
     return Goal(loss, lambda s: plain.intercept(np.repeat(s, count)))
-
-
-class HingeLoss(NamedTuple):
-    """sum_i weight_i max(0, 1 - y_i s_i), or its minimum over all intercepts."""
-
-    is_positive: Mask
-    weight: Floats
-    free_intercept: bool
-
-    def __call__(self, s: Floats) -> Tangent:
-        """The tangent at the scores s.
-
-        A sample whose margin is exactly 1 may have any share of its slope. The samples at the best
-        intercept's kink have the share with which the slopes sum to 0.
-        """
-        up, b = self.is_positive, self.intercept(s)
-        kink = np.where(up, 1.0, -1.0) - s  # the b at which the loss of a sample begins or ends
-        share = np.where(up, b < kink, b > kink) * self.weight
-        if self.free_intercept:
-            missing = float(np.sum(share[~up]) - np.sum(share[up]))
-            at = (kink == b) & (up if missing > 0 else ~up)
-            room = float(np.sum(self.weight[at]))
-            if room > 0:
-                share = np.where(at, self.weight * min(abs(missing) / room, 1.0), share)
-        return Tangent(float(np.sum(share)), np.where(up, -share, share))
-
-    def intercept(self, s: Floats) -> float:
-        """The best intercept, or the middle of several; 0 if it is not free."""
-        sign = np.where(self.is_positive, 1.0, -1.0)
-        tube = losses.classification(sign, self.weight, squared=False)
-        return best_bias(LinearProblem(tube, Bias.FREE if self.free_intercept else Bias.NONE), s)
