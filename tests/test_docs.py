@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib
+import numpy as np
 import pytest
 import typer
 
 from command import heart, run
 from helpers import in_subprocess
 from maxmargin.cli.app import LIKE_SVM_LIGHT, LIKE_THEIRS, OURS, app
+from maxmargin.io import dump_svmlight, load_svmlight
 
 matplotlib.use("Agg")
 ROOT = Path(__file__).parent.parent
@@ -205,9 +207,10 @@ def test_the_gallery_draws_with_the_lines_it_shows(gallery):
     "page", [page for page in PAGES if page != TOUR and commands(page)], ids=ids
 )
 def test_commands_run(page, tmp_path, monkeypatch):
-    """On the files that they name: data.csv, new.csv and heart_scale."""
+    """On the files that they name: data.csv, new.csv, heart_scale and searches.svm."""
     monkeypatch.chdir(tmp_path)
     heart("heart_scale", n=60)
+    dump_svmlight(*load_svmlight("heart_scale"), "searches.svm", query_id=np.arange(60) // 6)
     run("convert", "heart_scale", "data.csv")
     run("subset", "data.csv", "20", "new.csv")
     for command, _ in commands(page):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -15,6 +15,7 @@ from maxmargin.cli.errors import usage
 from maxmargin.cli.options import labels, one_of, with_target
 from maxmargin.io.preparation import is_prepared
 from maxmargin.io.table_columns import Data
+from maxmargin.metrics import kendall_tau_score, ndcg_score
 from maxmargin.model_selection.scaling import scaler_of
 
 SCALINGS = ("standard", "minmax")
@@ -27,7 +28,7 @@ def fit(model: Any, data: Data, scale: str | None = None) -> Any:
     data frame.
     """
     y = None if is_outlier_detector(model) else target_of(model, data)
-    found = fit_scaled(model, data.X, y, data.weight, scale)
+    found = fit_scaled(model, data.X, y, data.weight, scale, queries_of(model, data))
     if data.names:
         first = found[0] if is_prepared(found) else found
         first.feature_names_in_ = np.array(data.names, dtype=object)
@@ -36,13 +37,24 @@ def fit(model: Any, data: Data, scale: str | None = None) -> Any:
     return found
 
 
-def fit_scaled(model: Any, X: Any, y: Any, weight: Any, scale: str | None) -> Any:
+def fit_scaled(model: Any, X: Any, y: Any, weight: Any, scale: str | None, qid: Any = None) -> Any:
     """Return the fitted model, or the pipeline of a fitted scaler and it."""
+    more = weights(weight) | ({} if qid is None else {"qid": qid})
     if scale is None:
-        return model.fit(X, y, **weights(weight))
+        return model.fit(X, y, **more)
     scaler = scaler_of(scale, X, y, weight)
-    model.fit(scaler.transform(X), y, **weights(weight))
+    model.fit(scaler.transform(X), y, **more)
     return Pipeline([("scale", scaler), (type(model).__name__.lower(), model)])
+
+
+def is_ranker(model: Any) -> bool:
+    """Whether it ranks the samples of each query."""
+    return bool(get_tags(model).estimator_type == "ranker")
+
+
+def queries_of(model: Any, data: Data) -> Any:
+    """Return the query of each sample for a ranker; None for other models, and for one query."""
+    return data.queries if is_ranker(model) else None
 
 
 def check_scale(model: Any, scale: str | None) -> None:
@@ -65,6 +77,12 @@ def check_weight(model: Any, problem: str, weight: str | None) -> None:
         raise usage(
             f"{problem} takes no sample weights: leave --weight out, or choose another --problem."
         )
+
+
+def check_query(model: Any, problem: str, query: str | None) -> None:
+    """Raise an error if queries are given to a model that does not rank."""
+    if query is not None and not is_ranker(model):
+        raise usage(f"{problem} has no queries: leave --query out, or use --problem rank-svc.")
 
 
 def weight_report(data: Data) -> str | None:
@@ -147,6 +165,17 @@ def folds_of(model: Any, y: Any, count: int, seed: int) -> StratifiedKFold | KFo
     )
 
 
+def query_folds(qid: Any, count: int, seed: int) -> GroupKFold:
+    """Return the folds of a cross-validation of a ranker: queries are not divided."""
+    queries = 1 if qid is None else len(np.unique(qid))
+    if queries < count:
+        raise ValueError(
+            f"{count} folds of a ranking need at least {count} queries (qid), there are {queries}: "
+            "use fewer folds"
+        )
+    return GroupKFold(count, shuffle=True, random_state=seed)
+
+
 def by_folds(
     model: Any,
     X: Any,
@@ -155,13 +184,17 @@ def by_folds(
     seed: int,
     weight: Any = None,
     scale: str | None = None,
+    qid: Any = None,
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Yield for each fold its samples, a model fitted to the others, and the fold's rows for it."""
-    for inside, outside in folds_of(model, y, count, seed).split(X, y):
+    ranks = is_ranker(model)
+    folds = query_folds(qid, count, seed) if ranks else folds_of(model, y, count, seed)
+    for inside, outside in folds.split(X, y, **({"groups": qid} if ranks else {})):
         columns = inside if takes_kernel(model) else slice(None)
         own = None if weight is None else weight[inside]
         new = clone(model).set_params(verbose=0)
-        fitted = fit_scaled(new, X[inside][:, columns], y[inside], own, scale)
+        own_queries = None if qid is None else qid[inside]
+        fitted = fit_scaled(new, X[inside][:, columns], y[inside], own, scale, own_queries)
         yield outside, fitted, X[outside][:, columns]
 
 
@@ -175,12 +208,26 @@ def numbers(y: Any, data: Data) -> Any:
         ) from None
 
 
-def scores(model: Any, predicted: Any, y: Any, weight: Any = None) -> dict[str, Any]:
+def rank_scores(predicted: Any, y: Any, qid: Any) -> dict[str, Any]:
+    """Score a ranking; nothing is known where all targets of each query are equal."""
+    z, query = np.asarray(y, float), np.zeros(len(y), int) if qid is None else np.asarray(qid)
+    kept = len(np.unique(np.column_stack([query, z]), axis=0)) > len(np.unique(query))
+    if not kept:
+        return {}
+    found = {"kendall_tau": kendall_tau_score(z, predicted, qid=query)}
+    return {**found, "ndcg": ndcg_score(z, predicted, qid=query)} if z.min() >= 0 else found
+
+
+def scores(
+    model: Any, predicted: Any, y: Any, weight: Any = None, qid: Any = None
+) -> dict[str, Any]:
     """Score predictions: accuracy of a classifier, errors of a regression.
 
-    A one-class model has the share inside, and accuracy if y is +-1. Sample weights weight the
-    means.
+    A one-class model has the share inside, and accuracy if y is +-1, a ranking the means over
+    queries. Sample weights weight the means, but not those of a ranking.
     """
+    if is_ranker(model):
+        return rank_scores(predicted, y, qid)
 
     def mean(values: Any) -> float:
         return float(np.average(values, weights=weight))

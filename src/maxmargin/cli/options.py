@@ -47,6 +47,14 @@ Weight = Annotated[
         "Weight 2 counts as two copies.",
     ),
 ]
+Query = Annotated[
+    str | None,
+    typer.Option(
+        "--query",
+        help="Column of a table with the query of each row, for a ranking: name or number. "
+        "svmlight text has them as qid:.",
+    ),
+]
 Scale = Annotated[
     str | None,
     typer.Option(

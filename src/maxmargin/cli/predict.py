@@ -9,7 +9,16 @@ import typer
 from sklearn.base import is_classifier, is_regressor
 
 from maxmargin.cli import fitting, model_files
-from maxmargin.cli.options import AsJson, DataFile, DataOptions, ModelFile, Quiet, Weight, labels
+from maxmargin.cli.options import (
+    AsJson,
+    DataFile,
+    DataOptions,
+    ModelFile,
+    Query,
+    Quiet,
+    Weight,
+    labels,
+)
 from maxmargin.cli.outputs import check_outputs
 from maxmargin.cli.reports import plain, show
 from maxmargin.estimators.records import interval_of
@@ -40,6 +49,7 @@ def predict(
     *,
     options: DataOptions,
     weight: Weight = None,
+    query: Query = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -66,9 +76,10 @@ def predict(
     """
     check_outputs(output, inputs=(data, model))
     fitted = model_files.load_model(model)
+    fitting.check_query(fitted, type(fitted).__name__, query)
     if options.zero_based is None and fitting.takes_kernel(fitted):
         options = replace(options, zero_based=True)
-    table = options.read(data, weight=weight, **model_files.known(fitted))
+    table = options.read(data, weight=weight, query=query, **model_files.known(fitted))
     table = fitting.with_kernel(fitted, table, training=False)
     fitted = model_files.widened(fitted, model, table.X.shape[1])
     X = model_files.rows_for(fitted, table)
@@ -99,9 +110,10 @@ def predict(
 
 def decision_values(model: Any, X: Any) -> Any:
     """Return decision values, one row for each sample."""
-    if is_regressor(model):
+    if is_regressor(model) or fitting.is_ranker(model):
         raise ValueError(
-            "a regression has no decision values besides its predictions: leave --decision out"
+            "a regression or a ranking has no decision values besides its predictions: leave "
+            "--decision out"
         )
     values = np.asarray(model.decision_function(X))
     return values.reshape(len(values), -1)
@@ -135,7 +147,7 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
     if table.y is None:
         return {}
     y = table.y
-    if is_regressor(model):
+    if is_regressor(model) or fitting.is_ranker(model):
         y = fitting.numbers(y, table)
     elif is_classifier(model):
         y = labels(y)
@@ -145,7 +157,7 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
                 f"{str(predicted[0])!r}: is it the right column?"
             )
         _check_labels(y, model.classes_, table)
-    return fitting.scores(model, predicted, y, table.weight)
+    return fitting.scores(model, predicted, y, table.weight, table.queries)
 
 
 def _check_labels(y: Any, classes: Any, table: Data) -> None:

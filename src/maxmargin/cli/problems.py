@@ -23,6 +23,8 @@ PROBLEMS: dict[str, Any] = {
     "linear-svc": maxmargin.LinearSVC,
     "linear-svr": maxmargin.LinearSVR,
     "linear-one-class": maxmargin.LinearOneClassSVM,
+    "rank-svc": maxmargin.RankSVC,
+    "rank-svr": maxmargin.RankSVR,
     "pegasos": maxmargin.PegasosSVC,
     "norma": maxmargin.NormaSVC,
     "norma-novelty": maxmargin.NormaNovelty,

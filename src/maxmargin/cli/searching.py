@@ -73,6 +73,11 @@ def search(estimator: Any, grid: Grid, table: Data, how: How) -> Found:
     """Search a grid, with the progress and the time left on a terminal."""
     if is_outlier_detector(estimator):
         raise ValueError("tune needs a classifier or a regressor: a one-class model has no score")
+    if fitting.is_ranker(estimator):
+        raise ValueError(
+            "tune divides samples and a ranking needs whole queries: compare train --cv at several "
+            "C, or use GridSearchCV with GroupKFold in Python"
+        )
     y = fitting.target_of(estimator, table)
     if how.cv < 2:
         raise usage(f"--cv must be at least 2, got {how.cv}.")

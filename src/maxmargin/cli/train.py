@@ -16,6 +16,7 @@ from maxmargin.cli.options import (
     DataFile,
     DataOptions,
     Jobs,
+    Query,
     Quiet,
     Scale,
     Seed,
@@ -129,6 +130,7 @@ def train(
     ] = None,
     options: DataOptions,
     weight: Weight = None,
+    query: Query = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -155,6 +157,8 @@ def train(
 
       maxmargin train news.svm.gz news.model --problem linear-svc --loss hinge
 
+      maxmargin train searches.svm --problem rank-svc -C 0.1 --cv 5
+
       zcat train.svm.gz | maxmargin train - model.mm --json
     """
     if cv is not None and cv < 2:
@@ -165,12 +169,15 @@ def train(
     given = problems.assignments(set_, parameters.given() | learnt)
     estimator = problems.build(problem, given, random_state=seed, verbose=verbosity(quiet))
     fitting.check_weight(estimator, problem, weight)
+    fitting.check_query(estimator, problem, query)
     fitting.check_scale(estimator, scale)
     path = _model_path(data, model)
     check_outputs(str(path), inputs=(data,))
     kind = model_files.model_format(path, format, estimator)
     model_files.check_scaling(kind, scale, estimator)
-    table = fitting.with_kernel(estimator, options.read(data, weight=weight), training=True)
+    table = fitting.with_kernel(
+        estimator, options.read(data, weight=weight, query=query), training=True
+    )
     how = How(cv or 5, None, seed, jobs, None, quiet, scale)
     tuned = tune_first(estimator, given, table, how) if tune else None
     began = time.perf_counter()
@@ -216,6 +223,7 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
         "data": f"{table.source}: {table.X.shape[0]:,} x {table.X.shape[1]:,}",
         "target": table.target,
         "weights": fitting.weight_report(table),
+        "queries": query_report(machine, table),
         "scaling": model_files.scaling_report(model),
         "estimator": " ".join(str(machine).split()),
         "support_vectors": None if support is None else len(support),
@@ -223,12 +231,21 @@ def describe(model: Any, table: Data) -> dict[str, Any]:
     }
 
 
+def query_report(machine: Any, table: Data) -> int | None:
+    """Return the number of queries of a ranking."""
+    if not fitting.is_ranker(machine):
+        return None
+    return 1 if table.queries is None else len(np.unique(table.queries))
+
+
 def _training_scores(model: Any, table: Data) -> dict[str, Any]:
     """Return the scores on the training data, under names that say so."""
     y = table.y if is_outlier_detector(model) else with_target(table)
     return {
         f"training_{name}": value
-        for name, value in fitting.scores(model, model.predict(table.X), y, table.weight).items()
+        for name, value in fitting.scores(
+            model, model.predict(table.X), y, table.weight, table.queries
+        ).items()
     }
 
 
@@ -239,7 +256,7 @@ def cross_validate(
     if is_outlier_detector(model):
         raise ValueError("--cv needs a classifier or a regressor: a one-class model has no score")
     predicted, y = cross_predict(model, table, folds, seed, quiet, scale)
-    return {"folds": folds, **fitting.scores(model, predicted, y, table.weight)}
+    return {"folds": folds, **fitting.scores(model, predicted, y, table.weight, table.queries)}
 
 
 def cross_predict(
@@ -250,7 +267,7 @@ def cross_predict(
     predicted = np.empty_like(y)
     with progress("cross-validation", folds, quiet) as advance:
         for outside, fitted, rows in fitting.by_folds(
-            model, table.X, y, folds, seed, table.weight, scale
+            model, table.X, y, folds, seed, table.weight, scale, fitting.queries_of(model, table)
         ):
             predicted[outside] = fitted.predict(rows)
             advance()

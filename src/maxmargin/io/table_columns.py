@@ -74,12 +74,26 @@ def from_columns(
     if roles.weight is not None:
         weights = as_weights(columns[roles.weight])
         data, wrong = data._replace(weight=weights.values), [*wrong, *weights.problems]
+    if roles.query is not None:
+        data = data._replace(queries=_queries(columns[roles.query], options.source))
     if roles.target is not None:
         wrong += target_problems(columns[roles.target])
     if wrong:
         bad = [] if roles.target is None else bad_targets(cells[roles.target])
         raise TableError(options.source, wrong, _sound(data, bad))
     return data
+
+
+def _queries(column: Column, source: str) -> NDArray[np.int64]:
+    """Return the query of each row as a number from 0 on."""
+    labels = column.cells.astype(str)
+    missing = np.flatnonzero(np.isin(labels, ("", "nan", "None")))
+    if len(missing):
+        raise ValueError(
+            f"{source}: {column.label} holds the queries and is empty in {len(missing)} rows, the "
+            f"first is row {missing[0] + 1}: give each row its query"
+        )
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _sound(data: Data, bad_rows: list[int]) -> Data | None:
@@ -92,4 +106,5 @@ def _sound(data: Data, bad_rows: list[int]) -> Data | None:
         return None
     y = None if data.y is None else as_target(data.y[good])
     weight = None if data.weight is None else data.weight[good]
-    return data._replace(X=data.X[good], y=y, weight=weight)
+    queries = None if data.queries is None else data.queries[good]
+    return data._replace(X=data.X[good], y=y, weight=weight, queries=queries)

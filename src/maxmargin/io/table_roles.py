@@ -1,4 +1,4 @@
-"""Which column of a table is the target, which holds the weights, and which are features.
+"""Which column of a table is the target, which holds weights or queries, which are features.
 
 Columns are given by name, or by their number from 1 (from the right if negative). Without a given
 target, it is the column with the name of the model's target, or else one called target, label,
@@ -45,6 +45,8 @@ class Options:
         Columns to leave out, by name or number; one text may hold several, separated by commas.
     weight : str, int or None
         The column of the sample weights, by name or number.
+    query : str, int or None
+        The column of the queries of a ranking, by name or number.
     source : str
         The file's name in messages.
     """
@@ -58,6 +60,7 @@ class Options:
     known_target: str | None = None
     ignore: tuple[str, ...] = ()
     weight: str | int | None = None
+    query: str | int | None = None
     source: str = ""
 
 
@@ -67,6 +70,7 @@ class Roles(NamedTuple):
     features: list[int]
     target: int | None
     weight: int | None
+    query: int | None
 
 
 def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
@@ -74,22 +78,28 @@ def roles_of(width: int, names: list[str] | None, options: Options) -> Roles:
     table = _Columns(width, names, options)
     source, ignored = options.source, table.ignored()
     weight = None if options.weight is None else table.place(options.weight)
+    query = None if options.query is None else table.place(options.query)
     wanted = None if options.target in (None, "none") else table.place(options.target)
-    for column, what in ((weight, "holds the weights"), (wanted, "is the target")):
+    taken: dict[int, str] = {}
+    for column, what in ((wanted, "the target"), (weight, "the weights"), (query, "the queries")):
+        if column is None:
+            continue
         if column in ignored:
+            verb = "is" if column == wanted else "holds"
             raise ValueError(
-                f"{table.called(column)} of {source} {what} and cannot be ignored: choose one of "
-                "the two"
+                f"{table.called(column)} of {source} {verb} {what} and cannot be ignored: choose "
+                "one of the two"
             )
-    if weight is not None and weight == wanted:
-        raise ValueError(
-            f"{table.called(weight)} of {source} cannot be both the target and the weights"
-        )
-    rest = [k for k in range(width) if k not in ignored and k != weight]
+        if column in taken:
+            raise ValueError(
+                f"{table.called(column)} of {source} cannot be both {taken[column]} and {what}"
+            )
+        taken[column] = what
+    rest = [k for k in range(width) if k not in ignored and k not in (weight, query)]
     if names and options.features:
-        return Roles(*table.for_a_model(rest, wanted, names), weight)
+        return Roles(*table.for_a_model(rest, wanted, names), weight, query)
     target = wanted if options.target is not None else table.usual_target(rest)
-    return Roles([k for k in rest if k != target], target, weight)
+    return Roles([k for k in rest if k != target], target, weight, query)
 
 
 class _Columns(NamedTuple):

@@ -71,10 +71,11 @@ def read_local(path: Path, options: Options) -> Data:
         raise ValueError(f"{source} is {kind}: only the indices of svmlight files start at 0 or 1")
     if options.header is not None and kind not in ("csv", "tsv"):
         raise ValueError(f"{source} is {kind}: the header option is for CSV and TSV files")
-    if (options.ignore or options.weight is not None) and kind in ("svmlight", "npz"):
+    columns = options.ignore or options.weight is not None or options.query is not None
+    if columns and kind in ("svmlight", "npz"):
         raise ValueError(
             f"{source} is {kind}: only the columns of CSV, TSV, Parquet and .npy files can be "
-            "ignored or hold weights"
+            "ignored or hold weights or queries; svmlight text has its queries as qid:"
         )
     return READERS[kind](path, replace(options, format=kind))
 
