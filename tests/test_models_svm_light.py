@@ -7,15 +7,35 @@ with coefficients of opposite signs, and the threshold 0.
 """
 
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC as TheirSVC
 from sklearn.svm import SVR as TheirSVR
 
 from command import answer, run
 from helpers import binary
-from maxmargin import SVC, SVR, io
+from maxmargin import (
+    SVC,
+    SVR,
+    LinearOneClassSVM,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    PegasosSVC,
+    PerfSVC,
+    RankSVC,
+    TransductiveSVC,
+    io,
+)
 from maxmargin.io import dump_svmlight
 
 DEGREE, GAMMA, SLOPE, CONSTANT = 3, 0.25, 0.5, -0.75
@@ -209,3 +229,153 @@ def test_what_is_refused(old, new, message, some, tmp_path):
     (tmp_path / "m").write_text(whole.replace(old, new))
     with pytest.raises(ValueError, match=message):
         io.load(tmp_path / "m")
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def parsed(path):
+    """A model file by hand: the head's values, coefficients and dense vectors."""
+    *head, threshold = Path(path).read_text().splitlines()[1:11]
+    values = [line.split("#")[0].strip() for line in (*head, threshold)]
+    lines = [line.removesuffix("#").split() for line in Path(path).read_text().splitlines()[11:]]
+    vectors = np.zeros((len(lines), int(values[6])))
+    for row, line in zip(vectors, lines, strict=True):
+        for word in line[1:]:
+            index, value = word.split(":")
+            row[int(index) - 1] = float(value)
+    return values, np.array([float(line[0]) for line in lines]), vectors
+
+
+def function(path, X):
+    """The values of the function in a file, by the formulas of SVM-light's kernels."""
+    (kind, d, g, s, r, _, _, _, count, b), coef, V = parsed(path)
+    assert int(count) == len(coef) + 1
+    d, g, s, r = int(d), float(g), float(s), float(r)
+    K = {
+        "0": lambda: X @ V.T,
+        "1": lambda: (s * X @ V.T + r) ** d,
+        "2": lambda: np.exp(-g * ((X[:, None] - V[None]) ** 2).sum(axis=2)),
+        "3": lambda: np.tanh(s * X @ V.T + r),
+    }[kind]()
+    return K @ coef - float(b)
+
+
+WRITTEN = {
+    "linear": SVC(kernel="linear", C=2),
+    "poly": SVC(kernel="poly", degree=2, gamma=0.3, coef0=0.7),
+    "rbf": SVC(gamma=0.37),
+    "nu": NuSVC(gamma=0.1, nu=0.3),
+    "weights": LinearSVC(),
+    "no intercept": LinearSVC(loss="hinge", fit_intercept=False),
+    "svr": SVR(C=3, gamma=0.2),
+    "nu-svr": NuSVR(C=3, gamma=0.2),
+    "linear svr": LinearSVR(),
+    "rank": RankSVC(),
+    "rank rbf": RankSVC(kernel="rbf", gamma=0.2),
+    "f1": PerfSVC("f1"),
+    "f1 rbf": PerfSVC("f1", kernel="rbf", gamma=0.2),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_function_is_written(name, sparse, tmp_path):
+    """The file holds the function, to the last digit, and reads back as it."""
+    X, y = binary()
+    rows, y = csr_matrix(X) if sparse else X, 2 * y - 1
+    model = WRITTEN[name]
+    values = isinstance(model, SVR | NuSVR | LinearSVR | RankSVC)
+    model = clone(model).fit(rows, np.round(X[:, 0]) if values else y)
+    f = model.predict(rows) if values else model.decision_function(rows)
+    for version in ("6.02", "6.20"):
+        io.save_svm_light(model, tmp_path / "m", version=version)
+        assert (tmp_path / "m").read_text().startswith(f"SVM-light Version V{version}\n")
+    size = 1 + np.abs(f).max()
+    np.testing.assert_allclose(function(tmp_path / "m", X), f, rtol=0, atol=1e-12 * size)
+    again = io.load_svm_light(tmp_path / "m", regression=values)
+    g = again.predict(rows) if values else again.decision_function(rows)
+    np.testing.assert_allclose(g, f, rtol=0, atol=1e-13 * size)
+    io.save_svm_light(again, tmp_path / "n", version="6.20")
+    (_, *one), (_, *two) = parsed(tmp_path / "m"), parsed(tmp_path / "n")
+    order = np.argsort(one[0] > 0, kind="stable") if not values else slice(None)
+    np.testing.assert_array_equal(one[0][order], two[0])
+    np.testing.assert_array_equal(one[1][order], two[1])
+
+
+def test_scaling_becomes_part_of_linear_models(tmp_path):
+    X, y = binary()
+    for last in (SVC(kernel="linear"), LinearSVC()):
+        model = make_pipeline(StandardScaler(), last).fit(X, 2 * y - 1)
+        io.save_svm_light(model, tmp_path / "m.gz")
+        np.testing.assert_allclose(
+            io.load(tmp_path / "m.gz").decision_function(X),
+            model.decision_function(X),
+            rtol=0,
+            atol=1e-10,
+        )
+    for last in (SVC(), PerfSVC("f1")):
+        model = make_pipeline(StandardScaler(), last).fit(X, 2 * y - 1)
+        with pytest.raises(ValueError, match="SVM-light's model files hold no scaling"):
+            io.save_svm_light(model, tmp_path / "n")
+    assert not (tmp_path / "n").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "message"),
+    [
+        (SVC(), (0, 1), r"labels in SVM-light are -1 and 1, not \[0, 1\]"),
+        (SVC(), (0, 1, 2), r"not \[0, 1, 2\]"),
+        (LinearSVC(), (0, 1, 2), r"not \[0, 1, 2\]"),
+        (SVC(kernel="laplacian"), (-1, 1), "SVM-light has no Kernel.laplacian"),
+        (SVC(probability=True), (-1, 1), "SVM-light has no probabilities"),
+        (OneClassSVM(), (-1, 1), "no one-class models"),
+        (LinearOneClassSVM(), (-1, 1), "no one-class models"),
+        (TransductiveSVC(), (0, 1), "labels in SVM-light are -1 and 1"),
+    ],
+)
+def test_what_is_not_written(model, labels, message, tmp_path):
+    X, _ = binary()
+    y = np.array(labels)[np.arange(len(X)) % len(labels)]
+    with pytest.raises(ValueError, match=message):
+        io.save_svm_light(model.fit(X, y), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_other_objects_are_not_written(tmp_path):
+    X, y = binary()
+    with pytest.raises(ValueError, match="version must be one of"):
+        io.save_svm_light(SVC().fit(X, 2 * y - 1), tmp_path / "m", version="7")
+    with pytest.raises(NotFittedError):
+        io.save_svm_light(PerfSVC(), tmp_path / "m")
+    with pytest.raises(TypeError, match="PegasosSVC cannot be written as a file of SVM-light"):
+        io.save_svm_light(PegasosSVC(max_iter=2, tol=None).fit(X, 2 * y - 1), tmp_path / "m")
+
+
+def test_features_beyond_those_of_the_file(some, tmp_path):
+    coef, V, b, X = some
+    (tmp_path / "m").write_text(text(2, coef, V, b))
+    wide = np.c_[X, np.full(30, 0.3)]
+    padded = np.c_[V, np.zeros(12)]
+    model = io.load_svm_light(tmp_path / "m", n_features=8)
+    np.testing.assert_allclose(
+        model.decision_function(wide), KERNELS[2](wide, padded) @ coef - b, rtol=1e-12, atol=1e-13
+    )
+    with pytest.raises(ValueError, match="7 features, more than n_features=6"):
+        io.load_svm_light(tmp_path / "m", n_features=6)
+
+
+def test_convert_and_train_write_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = binary()
+    dump_svmlight(X, 2 * y - 1, "train.svm")
+    run("train", "-q", "train.svm", "m.mm", "--gamma", 0.2)
+    run("convert", "-q", "m.mm", "light", "--to", "svm-light")
+    run("train", "-q", "train.svm", "other", "--format", "svm-light", "--gamma", 0.2)
+    assert Path("light").read_text() == Path("other").read_text()
+    run("convert", "-q", "light", "back.model")
+    f = io.load("m.mm").decision_function(X)
+    np.testing.assert_allclose(io.load("light").decision_function(X), f, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(io.load("back.model").decision_function(X), f, rtol=0, atol=1e-13)
+    line = ("train", "train.svm", "x", "--format", "svm-light", "--scale", "standard")
+    assert "SVM-light's model files hold no" in run(*line, code=2).stderr

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_outlier_detector
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.memory import contiguous
@@ -138,8 +139,8 @@ def _record(model: Any) -> KernelModel | LinearModel | PlaneModel:
         return linear_without_scaling(model)[1]
     if problem_of(machine) is not None:
         return machine_without_scaling(model, "SVM-light")
-    record = checked(machine) if hasattr(machine, "_check_state") else None
-    if not isinstance(record, KernelModel | LinearModel | PlaneModel):
+    check_is_fitted(machine)
+    if not isinstance(getattr(machine, "model_", None), KernelModel | LinearModel | PlaneModel):
         raise TypeError(
             f"{type(machine).__name__} cannot be written as a file of SVM-light, which holds one "
             "function of support vectors or weights. io.save writes all models."
@@ -149,6 +150,7 @@ def _record(model: Any) -> KernelModel | LinearModel | PlaneModel:
             f"SVM-light's model files hold no scaling, and {type(machine).__name__} was fitted on "
             "scaled features: write a .mm file (io.save), which holds it."
         )
+    record: KernelModel | LinearModel | PlaneModel = checked(machine)
     return record
 
 
