@@ -65,16 +65,16 @@ CASES = {
         g50c,
         50,
         {"kernel": "linear"},
-        [{"C": C} for C in (0.003, 0.01, 0.03, 0.1, 1)],
+        [{"C": C} for C in (0.003, 0.01, 0.03, 0.1)],
     ),
     "g50c-like, 10 labels": (
         g50c,
         10,
         {"kernel": "linear"},
-        [{"C": C} for C in (0.003, 0.01, 0.03, 0.1, 1)],
+        [{"C": C} for C in (0.003, 0.01, 0.03, 0.1)],
     ),
 }
-RATIOS = (1, 3, 10, 30)
+RATIOS = (1, 3)
 """C_unlabelled relative to its default, for which all unlabelled samples weigh as the labelled."""
 
 
@@ -107,15 +107,14 @@ def supervised(data: Draw, parameters: dict[str, Any]) -> float:
 def errors(count: int) -> None:
     """Errors of SVC and of every algorithm, with parameters chosen on other draws."""
     for case, (_, _, fixed, grid) in CASES.items():
-        tuning = list(draws(case, max(3, count // 2), seed=1))
+        tuning = list(draws(case, count, seed=1))
         judging = list(draws(case, count, seed=2))
         candidates = [{**fixed, **one} for one in grid]
         plain = min(candidates, key=lambda p: np.mean([supervised(d, p) for d in tuning]))
         found = [supervised(one, plain) for one in judging]
         print(f"{case}: SVC {100 * np.mean(found):.1f} % {plain}")
         with_ratio = [{**p, "ratio": ratio} for p in candidates for ratio in RATIOS]
-        quick = {"algorithm": "continuation"}
-        best = min(with_ratio, key=lambda p: np.mean([fit(d, p | quick)[0] for d in tuning]))
+        best = min(with_ratio, key=lambda p: np.mean([fit(d, p)[0] for d in tuning]))
         table = np.array(
             [[fit(one, best | {"algorithm": name}) for one in judging] for name in ALGORITHMS]
         )
