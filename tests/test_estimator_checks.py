@@ -15,6 +15,7 @@ import maxmargin
 from maxmargin import (
     LSSVC,
     LSSVR,
+    MKLSVC,
     SVC,
     SVDD,
     SVR,
@@ -176,6 +177,8 @@ FAMILY_LEAST_SQUARES = [
     LSSVR(kernel="linear"),
     LSSVCCV(Cs=3, gammas=2),
     LSSVRCV(Cs=3, gammas=2),
+    MKLSVC(),
+    MKLSVC(["linear", ("rbf", [0])], norm=2, normalize="trace"),
 ]
 FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="cosine")]
 FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]

@@ -39,6 +39,7 @@ GROUPS = {
     "Kernel machines": ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"),
     "Losses and targets": ("QuantileSVR", "ExpectileSVR", "MultiOutputSVR", "SVDD"),
     "Least squares": ("LSSVC", "LSSVR"),
+    "Several kernels": ("MKLSVC",),
     "Linear models": ("LinearSVC", "LinearSVR", "LinearOneClassSVM", "LinearSVCCV", "LinearSVRCV"),
     "Performance measures": ("PerfSVC",),
     "Structured outputs": ("StructuredSVM", "SequenceSVM", "LatentSVM", "MISVC"),

@@ -9,6 +9,7 @@ from maxmargin.estimators.least_squares import LSSVC, LSSVR
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.linear_outlier import LinearOneClassSVM
 from maxmargin.estimators.linear_regression import LinearSVR
+from maxmargin.estimators.mkl import MKLSVC
 from maxmargin.estimators.multi_output import MultiOutputSVR
 from maxmargin.estimators.norma import NormaSVC
 from maxmargin.estimators.novelty import NormaNovelty
@@ -27,6 +28,7 @@ __all__ = [
     "LSSVC",
     "LSSVR",
     "MISVC",
+    "MKLSVC",
     "SVC",
     "SVDD",
     "SVR",

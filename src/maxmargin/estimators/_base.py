@@ -116,7 +116,7 @@ class BaseSVM(TakesSamples, ABC):
         kind = self._kernel_kind()
         if kind is Kind.PRECOMPUTED and sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
-        return kind not in (Kind.PRECOMPUTED, Kind.CHI2) and super()._is_plain(X, reset)
+        return kind not in (Kind.PRECOMPUTED, Kind.CHI2, Kind.SUM) and super()._is_plain(X, reset)
 
     def _canonical(self, X: Any, fitting: bool) -> Any:
         kind = self._kernel_kind()
@@ -126,7 +126,9 @@ class BaseSVM(TakesSamples, ABC):
                 "matrix."
             )
         X = super()._canonical(X, fitting)
-        if kind is Kind.CHI2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
+        given = self.__dict__.get("kernel")
+        chi2 = given.needs_non_negative if isinstance(given, Kernel) else kind is Kind.CHI2
+        if chi2 and (X.data if sparse.issparse(X) else X).min(initial=0) < 0:
             raise ValueError(
                 "Negative values in data: the chi2 kernel needs non-negative features, such as "
                 "histograms."

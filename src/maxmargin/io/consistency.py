@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 
 from maxmargin.calibration import SETTINGS
 from maxmargin.certificate import Certificate
-from maxmargin.estimators._base import kind_of
 from maxmargin.estimators._joint import JointEstimator
 from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._machine import KernelMachine
@@ -26,7 +25,7 @@ from maxmargin.estimators.records import problem_of
 from maxmargin.estimators.transductive import TransductiveSVC
 from maxmargin.intervals import Folds
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.model import KernelModel, Problem, check, count_pairs
+from maxmargin.kernel.model import KernelModel, Problem, count_pairs
 from maxmargin.linear.model import LinearModel, check_duals, check_folds
 from maxmargin.linear.model import check as check_linear
 from maxmargin.online.model import OnlineModel
@@ -118,7 +117,7 @@ def _check_machine(model: Any) -> None:
     _require(record.problem is problem_of(model), "the problem")
     _check_kernel(model, record.kernel)
     _check_classes(model, record)
-    check(record)
+    model._check_state()
     _check_folds(record)
     _check_offset(model)
     functions = len(record.intercept)
@@ -154,7 +153,7 @@ def _check_functions(model: Any, functions: int) -> None:
     """Check that the number of functions is that of what ``predict`` returns."""
     problem = problem_of(model)
     if problem is Problem.QUANTILE_SVR:
-        _require(len(model._levels()) == functions, "the number of quantiles")
+        _require(np.size(model.quantiles) == functions, "the number of quantiles")
     if problem is Problem.MULTI_OUTPUT_SVR:
         _require(type(model.flat_) is bool and (functions == 1 or not model.flat_), "flat_")
 
@@ -271,9 +270,9 @@ def _check_planes(model: Any) -> None:
 def _check_offset(model: Any) -> None:
     """Check that the offset is the negative intercept, where there is one."""
     if problem_of(model) is Problem.SVDD:
-        offset, diagonal = model.offset_, model._diagonal
+        offset, diagonal = model.offset_, model.diagonal_
         _require(_numbers(offset, (1,)) and offset[0] <= 0, "offset_")
-        _require(type(diagonal) is float and np.isfinite(diagonal), "the diagonal")
+        _require(type(diagonal) is float and np.isfinite(diagonal), "diagonal_")
     elif isinstance(model, BaseOneClass):
         _require(
             _same(model.offset_, -np.asarray(model.intercept_)),

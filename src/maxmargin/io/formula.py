@@ -30,6 +30,7 @@ from maxmargin.estimators._linear import BaseLinear
 from maxmargin.estimators._online import BaseOnline
 from maxmargin.estimators._outlier import BaseOneClass
 from maxmargin.estimators._record import checked
+from maxmargin.estimators._scored import PlaneMachine
 from maxmargin.estimators.libsvm_layout import libsvm_sign
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.records import of_best, record_of
@@ -40,6 +41,7 @@ from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources import combine
 from maxmargin.online.model import OnlineModel
 from maxmargin.sigmoid import Bent
+from maxmargin.structured.model import PlaneModel
 
 MOST_NUMBERS = 2**26
 """Largest number of values in an exported formula."""
@@ -139,7 +141,12 @@ def _formula(model: Any) -> Formula:
         raise ValueError(
             "The kernel is a Python function, which cannot be written in another language."
         )
-    return _online(model) if isinstance(model, BaseOnline) else _machine(model)
+    if model.kernel_.kind is Kind.SUM:
+        raise ValueError(
+            "The kernel is a sum of kernels, which exports to other languages do not have: save "
+            "the model with maxmargin.io.save."
+        )
+    return _of_record(model) if isinstance(model, BaseOnline | PlaneMachine) else _machine(model)
 
 
 def _calibration(model: Any) -> Calibration | None:
@@ -174,9 +181,9 @@ def _linear(
     return Formula(kernel, None, None, width, weights, found, rule, classes, pairs, order)
 
 
-def _online(model: Any) -> Formula:
-    """The formula of an online model: one function for each class, or one."""
-    record: OnlineModel = checked(model)
+def _of_record(model: Any) -> Formula:
+    """The formula of a record with a row of coefficients for each function."""
+    record: OnlineModel | PlaneModel = checked(model)
     if record.vectors is None:
         return _linear(model, record.coef, record.intercept, None)
     return _of_vectors(model, record.kernel, record.vectors, record.rows, record.coef, None)

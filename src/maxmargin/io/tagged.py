@@ -11,10 +11,12 @@ with one key, its tag:
     {"objects": [shape, [...]]}                         an array of other objects
     {"csr": [["matrix", rows, columns], 0, 1, 2]}       data, indices, indptr
     {"kernel": ["RBF", 0.5, 0.0, 3]}
+    {"sum": [[kernel, 0.7, [0, 1]], ...]}               a sum of kernels: kernel, weight, columns
     {"machine": {"kernel": ..., "coef": ...}}           a KernelModel, field by field
     {"linear": {"coef": ..., "intercept": ...}}         a LinearModel, field by field
     {"online": {"kernel": ..., "coef": ...}}            an OnlineModel, field by field
     {"planes": {"kernel": ..., "coef": ...}}            a PlaneModel, field by field
+    {"joint": {"weights": ..., "slope": ...}}           a JointModel, field by field
     {"certificate": [0, 1, 2]}                          status, convexity, numbers; one row a part
     {"record": ["Iterates", [...]]}                     a NamedTuple of the list below
     {"model": {"class": ..., "parameters": ..., "attributes": ...}}
@@ -46,10 +48,13 @@ from maxmargin.online.norma import Hypotheses
 from maxmargin.online.pegasos import Iterates
 from maxmargin.sigmoid import Bent
 from maxmargin.status import Convexity, Status
+from maxmargin.structured.joint_model import JointModel
 from maxmargin.structured.model import PlaneModel
+from maxmargin.structured.taxonomy import Taxonomy
 
 RECORDS: dict[str, Any] = {
-    cls.__name__: cls for cls in (Iterates, Hypotheses, Compression, Folds, Isotonic, Bent)
+    cls.__name__: cls
+    for cls in (Iterates, Hypotheses, Compression, Folds, Isotonic, Bent, Taxonomy)
 }
 RECORDS |= {"Walks": Iterates, "Functions": Hypotheses}  # their names in the first version
 STATUSES = list(Status)
@@ -62,6 +67,7 @@ MODELS: dict[str, Any] = {
     "linear": LinearModel,
     "online": OnlineModel,
     "planes": PlaneModel,
+    "joint": JointModel,
 }
 """The records of fitted models by their tags."""
 LATER = {"bent", "folds", "isotonic", "prob_a", "prob_b"}
@@ -146,6 +152,13 @@ class Encoder:
                 "safe. Use one of the named kernels, kernel='precomputed', or pickle among people "
                 "you trust."
             )
+        if value.kind is Kind.SUM:
+            return {
+                "sum": [
+                    [self._kernel(part), weight, None if columns is None else list(columns)]
+                    for part, weight, columns in value.parts
+                ]
+            }
         return {
             "kernel": [value.kind.name, float(value.gamma), float(value.coef0), int(value.degree)]
         }
@@ -186,6 +199,7 @@ class Decoder:
             "objects": self._objects,
             "csr": self._csr,
             "kernel": self._kernel,
+            "sum": self._sum,
             "certificate": self._certificate,
             **{tag: partial(self._fitted, cls) for tag, cls in MODELS.items()},
             "record": self._record,
@@ -263,8 +277,17 @@ class Decoder:
     def _kernel(self, content: Any, _: int) -> Kernel:
         name, gamma, coef0, degree = content
         numbers = type(gamma) is type(coef0) is float and type(degree) is int
-        _require(numbers and name != Kind.CALLABLE.name, "a kernel is malformed")
+        odd = (Kind.CALLABLE.name, Kind.SUM.name)
+        _require(numbers and name not in odd, "a kernel is malformed")
         return Kernel(Kind[name], gamma, coef0, degree)
+
+    def _sum(self, content: Any, depth: int) -> Kernel:
+        found = []
+        for part, weight, columns in _list(content):
+            numbers = columns is None or all(type(k) is int for k in _list(columns))
+            _require(type(weight) is float and numbers, "a sum of kernels is malformed")
+            found.append((self.decode(part, depth), weight, columns))
+        return Kernel.sum(*found)
 
     def _certificate(self, content: Any, _: int) -> Certificate:
         status, convexity, table = (self._at(place) for place in content)

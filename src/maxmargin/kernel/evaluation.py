@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 
 from maxmargin.core.arrays import Floats
 from maxmargin.kernel.empty_columns import without_empty_columns
-from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.kernels import Kernel, Kind, Part
 
 
 class Settings(NamedTuple):
@@ -78,12 +78,23 @@ def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> Floats:
     return distance
 
 
+def _columns(X: Any, part: Part) -> Any:
+    """The features that a term of a sum of kernels sees."""
+    return X if part.columns is None else X[:, list(part.columns)]
+
+
 @np.errstate(over="ignore", invalid="ignore")  # exp(-inf) is 0; callers see what is not finite
 def kernel_values(kernel: Kernel, A: Any, B: Any) -> Floats:
     """k(A, B) in float64 by the textbook formulas."""
     if kernel.kind is Kind.CALLABLE:
         assert kernel.function is not None
         return _dense(kernel.function(A, B))
+    if kernel.kind is Kind.SUM:
+        terms = [
+            part.weight * kernel_values(part.kernel, *(_columns(X, part) for X in (A, B)))
+            for part in kernel.parts
+        ]
+        return np.asarray(np.sum(terms, axis=0))
     A, B = without_empty_columns(*(_as_type(X, np.float64) for X in (A, B)))
     gamma = kernel.gamma
     if kernel.kind is Kind.RBF:
@@ -110,6 +121,11 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
     """|k(x, x)| of every sample; for a precomputed kernel X is its matrix."""
     if kernel.kind is Kind.PRECOMPUTED:
         return np.abs(np.asarray(np.diagonal(X), dtype=np.float64))
+    if kernel.kind is Kind.SUM:
+        terms = [
+            part.weight * kernel_diagonal(part.kernel, _columns(X, part)) for part in kernel.parts
+        ]
+        return np.asarray(np.sum(terms, axis=0))
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE):
         return np.ones(n)

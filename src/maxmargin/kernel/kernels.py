@@ -13,6 +13,8 @@ CHI2              exp(-gamma sum (x_k - z_k)^2 / (x_k + z_k))    yes (x, z >= 0)
 COSINE            x.z / (|x| |z|)                                yes
 PRECOMPUTED       the matrix given as X                          unknown
 CALLABLE          function(X, Z), a block of values              unknown
+SUM               sum of weight_m k_m(x, z), each k_m of the     if all k_m are
+                  kinds above, on all features or some
 ================  =============================================  =============================
 
 The lectures write some of them with a width sigma: RBF exp(-|x - z|^2 / (2 sigma^2)) is
@@ -25,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Kind(IntEnum):
@@ -41,6 +43,7 @@ class Kind(IntEnum):
     COSINE = 7
     PRECOMPUTED = 8
     CALLABLE = 9
+    SUM = 10
 
 
 def gamma_of_sigma(sigma: float, factor: float = 1.0) -> float:
@@ -73,8 +76,19 @@ PARAMETERS = {
     Kind.LAPLACIAN: ("gamma",),
     Kind.CHI2: ("gamma",),
     Kind.CALLABLE: ("function",),
+    Kind.SUM: ("parts",),
 }
 """Which numbers a formula has; LINEAR, COSINE and PRECOMPUTED have none."""
+
+
+class Part(NamedTuple):
+    """A term of a sum of kernels."""
+
+    kernel: "Kernel"
+    weight: float = 1.0
+    """Finite, not negative."""
+    columns: tuple[int, ...] | None = None
+    """The features that the kernel sees; None is all of them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +109,8 @@ class Kernel:
     function : callable, optional
         For ``Kind.CALLABLE``: ``function(X, Z)`` returns the block of values, one row for each of X
         and one column for each of Z.
+    parts : tuple of Part
+        For ``Kind.SUM``: kernel, weight and columns of each term.
 
     Examples
     --------
@@ -111,6 +127,7 @@ class Kernel:
     coef0: float = 0.0
     degree: int = 3
     function: Callable[[Any, Any], Any] | None = None
+    parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers no formula can use."""
@@ -132,15 +149,21 @@ class Kernel:
                 )
         if (self.kind is Kind.CALLABLE) != callable(self.function):
             raise ValueError("A callable kernel, and only that, needs a function(X, Z).")
+        if (self.kind is Kind.SUM) != bool(self.parts):
+            raise ValueError("A sum of kernels, and only that, needs parts.")
+        for part in self.parts:
+            _check_part(part)
 
     def __repr__(self) -> str:
         """As it could be written."""
         names = {Kind.TANH: "sigmoid"}
+        if self.kind is Kind.SUM:
+            return f"Kernel.sum({', '.join(map(_shown, self.parts))})"
         values = {name: getattr(self, name) for name in PARAMETERS.get(self.kind, ())}
         if self.kind is Kind.LOGISTIC and self.gamma > 0:
             values = {"sigma": self.gamma**-0.5, "b": self.coef0 / self.gamma}
         numbers = ", ".join(
-            f"{name}={value:.6g}" if name != "function" else repr(value)
+            f"{name}={value:.6g}" if isinstance(value, Real) else repr(value)
             for name, value in values.items()
         )
         return f"Kernel.{names.get(self.kind, self.kind.name.lower())}({numbers})"
@@ -203,6 +226,27 @@ class Kernel:
         """Values of function(X, Z), computed in blocks and on demand."""
         return cls(Kind.CALLABLE, function=function)
 
+    @classmethod
+    def sum(cls, *parts: Any) -> "Kernel":
+        """Sum of kernels: each a ``Kernel``, ``(kernel, weight)`` or ``(kernel, weight, columns)``.
+
+        ``columns`` are the numbers of the features that the kernel sees.
+        """
+        terms = [Part(part) if isinstance(part, Kernel) else Part(*part) for part in parts]
+        known = [
+            part._replace(
+                weight=float(part.weight),
+                columns=None if part.columns is None else tuple(int(k) for k in part.columns),
+            )
+            for part in terms
+        ]
+        return cls(Kind.SUM, parts=tuple(known))
+
+    @property
+    def needs_non_negative(self) -> bool:
+        """Whether the features must not be negative."""
+        return self.kind is Kind.CHI2 or any(part.kernel.needs_non_negative for part in self.parts)
+
     @property
     def has_dot_product(self) -> bool:
         """Whether values are functions of x.z, which loses digits on data far from the origin."""
@@ -215,7 +259,30 @@ class Kernel:
             return True
         if self.kind is Kind.POLY:
             return True if self.coef0 >= 0 else None
+        if self.kind is Kind.SUM:
+            return all(part.kernel.positive_semidefinite for part in self.parts) or None
         return None
+
+
+def _shown(part: Part) -> str:
+    """A term of a sum as it could be written."""
+    columns = "" if part.columns is None else f", {list(part.columns)}"
+    return f"({part.kernel!r}, {part.weight:.6g}{columns})"
+
+
+def _check_part(part: Part) -> None:
+    """Refuse a term that no sum can have."""
+    kernel, weight, columns = part
+    if not isinstance(kernel, Kernel) or kernel.kind in (Kind.SUM, Kind.PRECOMPUTED):
+        raise ValueError(
+            f"A term of a sum must be a kernel of features or of a function, got {kernel!r}."
+        )
+    if not (math.isfinite(weight) and weight >= 0):
+        raise ValueError(f"The weight of a kernel must be finite and >= 0, got {weight!r}.")
+    if columns is not None and (not columns or min(columns) < 0):
+        raise ValueError(
+            f"The columns of a kernel must be numbers of features, at least one, got {columns!r}."
+        )
 
 
 NAMES = {

@@ -75,7 +75,7 @@ class Prepared(NamedTuple):
     fingerprint: Any
     source: NativeSource | None
     """The support vectors; with a linear kernel the weights of the features instead, a row for each
-    function. None for a precomputed kernel and for a Python function."""
+    function. None for a precomputed kernel, a Python function and a sum of kernels."""
     coefficients: Coefficients
 
 
@@ -97,7 +97,7 @@ def prepared_expansion(owner: Any, model: Expansion) -> Prepared:
     """The same for a checked expansion, kept for its owner."""
     found, kept = _fingerprint(model), _prepared.get(owner)
     if kept is None or found is None or kept.fingerprint != (model.kernel, found):
-        native = model.kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE)
+        native = model.kernel.kind not in (Kind.PRECOMPUTED, Kind.CALLABLE, Kind.SUM)
         source = NativeSource(model.kernel, model.vectors) if native else None
         begin = np.array([0, model.coef.shape[1]])
         coefficients = Coefficients(begin, np.ascontiguousarray(model.coef.T))
@@ -124,7 +124,7 @@ def _fingerprint(model: KernelModel | Expansion, *others: NDArray[Any]) -> Any:
 
 def _known(model: KernelModel) -> NativeSource | None:
     kernel = model.kernel
-    if kernel.kind is Kind.PRECOMPUTED or kernel.kind is Kind.CALLABLE:
+    if kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE, Kind.SUM):
         return None
     if kernel.kind is Kind.LINEAR:
         return NativeSource(kernel, combine(model.columns(), model.vectors))
@@ -157,7 +157,7 @@ def _coefficients(model: KernelModel) -> Coefficients:
 def ask(model: KernelModel, X: Any) -> Question:
     """The kernel values that decision values of the validated samples X are made of."""
     state = prepared(model)
-    if state.source is None:
+    if model.kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE):
         return _against(state, model, X)
     if X.shape[1] != model.n_features:
         raise ValueError(f"X has {X.shape[1]} features, but the model has {model.n_features}.")
@@ -173,7 +173,7 @@ def _against(state: Prepared, model: KernelModel | Expansion, X: Any) -> Questio
     """What was prepared, against X; with a precomputed kernel X holds the kernel values."""
     if state.source is not None:
         return Question(state.source.against(X), state.coefficients)
-    if model.kernel.kind is Kind.CALLABLE:
+    if model.kernel.kind in (Kind.CALLABLE, Kind.SUM):
         return Question(make_source(model.kernel, model.vectors, X), state.coefficients)
     if X.shape[1] != model.n_samples:
         raise ValueError(

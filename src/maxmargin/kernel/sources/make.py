@@ -12,6 +12,7 @@ from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.sources.base import Source
 from maxmargin.kernel.sources.given import CallableSource, MatrixSource
 from maxmargin.kernel.sources.native import NativeSource
+from maxmargin.kernel.sources.sums import SumSource, Term, columns_of
 
 
 def make_source(kernel: Kernel, A: Any, B: Any = None, backend: Backend = HOST) -> Source:
@@ -20,6 +21,12 @@ def make_source(kernel: Kernel, A: Any, B: Any = None, backend: Backend = HOST) 
         return MatrixSource(A, backend)
     if kernel.kind is Kind.CALLABLE:
         return CallableSource(kernel, A, B, backend)
+    if kernel.kind is Kind.SUM:
+        terms = [
+            Term(weight, make_source(part, columns_of(A, some), columns_of(B, some), backend))
+            for part, weight, some in kernel.parts
+        ]
+        return SumSource(terms)
     return NativeSource(kernel, A, B, backend=backend)
 
 
@@ -55,7 +62,7 @@ def kernel_matrix(kernel: Kernel, X: Any, Z: Any = None) -> Floats:
     B = None if Z is None else check_array(Z, accept_sparse="csr", dtype=np.float64, input_name="Z")
     if B is not None and A.shape[1] != B.shape[1]:
         raise ValueError(f"X has {A.shape[1]} features, but Z has {B.shape[1]}.")
-    if kernel.kind is Kind.CHI2 and min(part.min() for part in (A, B) if part is not None) < 0:
+    if kernel.needs_non_negative and min(part.min() for part in (A, B) if part is not None) < 0:
         raise ValueError(
             "Negative values in data: the chi2 kernel needs non-negative features, such as "
             "histograms."
