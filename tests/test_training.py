@@ -57,9 +57,9 @@ def test_near_the_boundary_values_are_computed_in_float64(small, monkeypatch):
     settings(monkeypatch, workspace_module, small=n if small else n - 1)
     b = np.where(rng.random(n) < 0.5, 0.4 * y * C, 0.0)
     wrong = K @ b + 0.1
-    tol = float(np.median(np.abs(wrong + 0.25))) / 2
+    tol = float(np.median(np.abs(wrong + 0.25 + PROBLEM.linear))) / 2
     found = training._with_exact_boundary(PROBLEM, solution(b, wrong), space(), tol)
-    near = np.abs(wrong + 0.25) <= 2 * tol
+    near = np.abs(wrong + 0.25 + PROBLEM.linear) <= 2 * tol
     assert 10 < near.sum() < 30
     np.testing.assert_allclose(
         found.kernel_part, wrong if small else np.where(near, K @ b, wrong), rtol=1e-12
@@ -80,7 +80,7 @@ def test_sizes_of_the_terms_of_values_near_0(entries, monkeypatch):
         np.sqrt(diagonal[i]) * sum(abs(b[j]) * np.sqrt(diagonal[j]) for j in range(n))
         for i in range(n)
     ]
-    near = [part[i] + 0.25 < 0.05 * reach[i] for i in range(n)]
+    near = [part[i] + 0.25 + PROBLEM.linear[i] < 0.05 * reach[i] for i in range(n)]
     assert 0 < sum(near) < n
     wanted = [
         sum(abs(b[j] * K[i, j]) for j in range(n)) if near[i] else abs(part[i]) for i in range(n)

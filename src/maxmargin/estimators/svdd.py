@@ -18,8 +18,9 @@ from maxmargin.estimators._record import fitted
 from maxmargin.estimators._single import BaseSingle, Targets
 from maxmargin.estimators._warnings import warn
 from maxmargin.kernel import formulations
+from maxmargin.kernel.evaluation import kernel_diagonal
 from maxmargin.kernel.formulations import Formulation
-from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import Problem
 from maxmargin.kernel.sources import make_source
 
@@ -59,6 +60,8 @@ class SVDD(BaseOneClass, BaseSingle):
         -R^2: ``decision_function = score_samples - offset_``.
     center_ : ndarray of shape (n_features,)
         The centre c; with a linear kernel only.
+    diagonal_ : float
+        The mean of k(x, x) over the samples; with a precomputed kernel that of every sample.
     dual_coef_ : ndarray of shape (1, n_support)
         Twice the coefficients of the centre, negative for known outliers; they sum to 2.
     support_, support_vectors_, n_support_, intercept_, intercept_interval_, coef_
@@ -163,7 +166,7 @@ class SVDD(BaseOneClass, BaseSingle):
         own = self._validate_X(X, reset=True)
         found = self._prepared(own, _signs(y, own), sample_weight)
         _refuse_no_inliers(found)
-        diagonal = make_source(found.data.kernel, found.data.samples).diagonal()
+        diagonal = _self_similarity(found.data.kernel, found.data.samples)
         self._refuse_uneven(diagonal)
         self._fit_single(found, shared)
         record = self.model_
@@ -172,7 +175,7 @@ class SVDD(BaseOneClass, BaseSingle):
         linear = float(np.sum(record.coef[0] / 2 * diagonal[place]))
         square = float(record.intercept[0]) + linear - record.certificate.dual  # R^2
         self.offset_ = np.array([-max(0.0, square)])
-        self._diagonal = float(diagonal[0])
+        self.diagonal_ = float(diagonal.mean())
         return self
 
     def _refuse_uneven(self, diagonal: Floats) -> None:
@@ -216,9 +219,8 @@ class SVDD(BaseOneClass, BaseSingle):
         """
         f: Floats = self._decision_values(X)[:, 0]
         if self._kernel_kind() is Kind.PRECOMPUTED:
-            return f - self._diagonal
-        own = self._validate_X(X, reset=False)
-        return f - make_source(fitted(self).kernel, own).diagonal()
+            return f - self.diagonal_
+        return f - _self_similarity(fitted(self).kernel, self._validate_X(X, reset=False))
 
     def score_samples(self, X: Any) -> Floats:
         """The squared distance to the centre, with a minus sign.
@@ -253,6 +255,13 @@ class SVDD(BaseOneClass, BaseSingle):
         check_is_fitted(self)
         X = self._validate_X(X, reset=False)
         return self._certify_single(X, _signs(y, X), sample_weight)
+
+
+def _self_similarity(kernel: Kernel, X: Any) -> Floats:
+    """k(x, x) of every sample."""
+    if kernel.positive_semidefinite:
+        return kernel_diagonal(kernel, X)
+    return make_source(kernel, X).diagonal()
 
 
 def _signs(y: Any, X: Any) -> Floats:
