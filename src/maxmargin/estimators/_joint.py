@@ -14,12 +14,16 @@ from maxmargin.estimators import _outcome
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._record import checked, field, fitted
 from maxmargin.estimators._samples import TakesSamples
+from maxmargin.estimators._scored import SETTINGS
+from maxmargin.linear import objectives
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 from maxmargin.structured import certificate
 from maxmargin.structured.cutting_plane import PlaneSolution, solve
+from maxmargin.structured.joint_features import JointSpace
 from maxmargin.structured.joint_model import JointModel, check
 from maxmargin.structured.risks import Risk
+from maxmargin.structured.spaces import LinearSpace, Space
 
 Solve = Callable[..., PlaneSolution]
 """solve(risk, C, tol, monitor, start)."""
@@ -81,7 +85,7 @@ class JointEstimator(TakesSamples):
     ) -> Proved:
         """The solution with the mean of its planes, which is all that its proof needs."""
         C, tol = float(self.C), float(self.tol)
-        found = by(risk, C, tol, monitor, start)
+        found = by(risk, C, self._stop_at(risk.space), monitor, start)
         if not (np.isfinite(found.primal) and np.isfinite(found.w).all()):
             raise ValueError(
                 "The objective exceeds the range of float64: the squares of the data, or the "
@@ -95,6 +99,12 @@ class JointEstimator(TakesSamples):
         return Proved(
             found, certificate.certify(risk, C, found, tol, found.risk, convexity=convexity)
         )
+
+    def _stop_at(self, space: Space) -> float:
+        """The relative gap to stop at: small problems are solved to rounding."""
+        linear = space.linear if isinstance(space, JointSpace) else space
+        small = isinstance(linear, LinearSpace) and linear.design.entries <= SETTINGS.polish_up_to
+        return min(float(self.tol), objectives.ROUNDING) if small else float(self.tol)
 
     def _keep(self, proved: Proved) -> None:
         """Keep the record; warn of what fell short."""

@@ -201,7 +201,7 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
 
     def _descend(self, problem: PartsProblem) -> tuple[LatentSolution, list[float]]:
         """The best of several starts, or from the last fit."""
-        limits = float(self.C), float(self.tol)
+        limits = float(self.C), self._stop_at(problem.space)
         quiet = np.errstate(over="ignore", invalid="ignore")
         with self._monitor() as monitor, one_blas_thread(), quiet:
             before = self._start(problem.space.size)

@@ -22,15 +22,27 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import TINY, Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.monitor import Monitor
 from maxmargin.status import Convexity, Status
 from maxmargin.structured import certificate
 from maxmargin.structured.cutting_plane import PlaneSolution, solve
 from maxmargin.structured.multiclass import ClassesLoss
-from maxmargin.structured.risks import Risk, ScoreRisk, Tangent
+from maxmargin.structured.risks import Plane, Risk, ScoreRisk, Tangent
 from maxmargin.structured.spaces import Space
+
+
+class Settings(NamedTuple):
+    """How exactly the convex problems are solved: relative gaps."""
+
+    first: float = 0.1
+    """Of the first round, whose latent variables are a guess."""
+    share: float = 0.1
+    """Of later rounds, as a share of what the objective fell by in the round before."""
+
+
+SETTINGS = Settings()
 
 
 class LatentProblem(Protocol):
@@ -45,6 +57,9 @@ class LatentProblem(Protocol):
 
     def impute(self, w: Floats) -> Integers:
         """The best h of every true output at w."""
+
+    def change(self, h: Integers, new: Integers) -> Floats | None:
+        """R_new - R_h as an element of the space, where it is linear; None where it is not."""
 
 
 class LatentSolution(NamedTuple):
@@ -69,17 +84,19 @@ def descend(
     monitor: Monitor,
     start: Floats | None = None,
 ) -> LatentSolution:
-    """Alternate from given latent variables; ``start`` is a point at which they are the best."""
+    """Alternate from given latent variables; ``start`` is a point at which they are the best.
+
+    Early rounds are solved roughly, to a share of what the round before gained.
+    """
     w, objectives, rounds = start, [], []
+    known: list[Plane] = []
     best = np.inf if start is None else _objective(problem, h, start, C)
+    rough = max(tol, SETTINGS.first)
     while True:
         risk = problem.convex(h)
-        found = solve(risk, C, tol, monitor.quiet(-1), w)
-        plane = found.combined
-        found = found._replace(
-            planes=plane.slope[None, :], offsets=np.array([plane.offset]), alpha=np.array([C])
-        )
-        rounds.append(certificate.certify(risk, C, found, tol, found.risk))
+        found = solve(risk, C, rough, monitor.quiet(-1), w, known)
+        mean = _with_mean_plane(found, C)
+        rounds.append(certificate.certify(risk, C, mean, rough, found.risk))
         w, used, h = found.w, h, problem.impute(found.w)
         objectives.append(min(best, _objective(problem, h, w, C)))
         fall, best = best - objectives[-1], objectives[-1]
@@ -88,10 +105,27 @@ def descend(
             f"{monitor.seconds:.1f} s"
         )
         same = np.array_equal(h, used) or fall <= tol * abs(best)
-        ended = found.ended or (None if same else monitor.stop(len(rounds)))
-        if same or ended is not None:
+        ended = found.ended or (None if same and rough == tol else monitor.stop(len(rounds)))
+        if (same and rough == tol) or ended is not None:
             judged = _judged(rounds[-1], ended, sum(one.n_iter for one in rounds))
-            return LatentSolution(found, judged, used, tuple(objectives), tuple(rounds))
+            return LatentSolution(mean, judged, used, tuple(objectives), tuple(rounds))
+        known = _carried(found, problem.change(used, h))
+        gained = SETTINGS.share * fall / max(abs(best), TINY) if np.isfinite(fall) else rough
+        rough = tol if same else max(tol, min(rough, gained))
+
+
+def _carried(found: PlaneSolution, change: Floats | None) -> list[Plane]:
+    """The planes of one risk as planes of the next, which differs from it by a linear function."""
+    if change is None:
+        return []
+    planes = zip(found.offsets.tolist(), found.planes, strict=True)
+    return [Plane(offset, slope + change) for offset, slope in planes]
+
+
+def _with_mean_plane(found: PlaneSolution, C: float) -> PlaneSolution:
+    """The solution with the weighted mean of its planes, which is all that its proof needs."""
+    offset, slope = found.combined
+    return found._replace(planes=slope[None, :], offsets=np.array([offset]), alpha=np.array([C]))
 
 
 def _objective(problem: LatentProblem, h: Integers, w: Floats, C: float) -> float:
@@ -193,6 +227,14 @@ class PartsProblem(NamedTuple):
         """The best part of each sample."""
         return self.parts.best(self.space.scores(w), self.label)
 
+    def change(self, h: Integers, new: Integers) -> Floats:
+        """The scores of the samples' old parts less those of the new ones."""
+        t, rows = np.zeros((len(h), len(self.parts.owner))), np.arange(len(h))
+        t[rows, h] += self.weight
+        t[rows, new] -= self.weight
+        t = t[:, : self.parts.n_parts]
+        return self.space.element(t[:, 0] if self.parts.n_parts == 1 else t)
+
     def start(self, values: Floats) -> Integers:
         """Parts to start with: where each sample is greatest among random functions.
 
@@ -242,6 +284,10 @@ class Bags(NamedTuple):
         """The best instance of every bag."""
         best = self.best(self.space.scores(w))
         return np.where(self.y > 0, best, self.first)
+
+    def change(self, h: Integers, new: Integers) -> None:
+        """The loss of a positive bag is the hinge of its witness: the change is not linear."""
+        return None
 
 
 class WitnessLoss(NamedTuple):
