@@ -1,7 +1,7 @@
 """PerfSVC: classifiers trained for a performance measure."""
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,29 +11,17 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing
+from maxmargin.estimators._measured import TrainsForMeasure
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._record import field
-from maxmargin.estimators._scored import Begin, PlaneData, PlaneMachine
 from maxmargin.estimators._targets import class_weights, encode, validate_weight
 from maxmargin.kernel.labels import greatest
-from maxmargin.kernel.sources import take
-from maxmargin.monitor import Monitor
-from maxmargin.structured.hinge import HingeLoss, solved_by_duals
-from maxmargin.structured.measures import Measure, goal
-from maxmargin.structured.risks import Goal, ScoreLoss
-from maxmargin.structured.spaces import KernelSpace, LinearSpace
+from maxmargin.structured.measures import Measure
 
 
-class Labelled(NamedTuple):
-    """The data of a fit, and the label of each sample in use as a position in classes."""
-
-    data: PlaneData
-    label: Integers
-
-
-class PerfSVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
+class PerfSVC(ClassifierMixin, TrainsForMeasure):  # type: ignore[misc]
     """Support vector classification trained for a performance measure, certified (SVM-perf).
 
     Minimises 1/2 |w|^2 + C loss(f) over f(x) = w.phi(x) + b. The loss is a convex upper bound of n
@@ -140,7 +128,7 @@ callable or Kernel, default="linear"
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **PlaneMachine._parameter_constraints,
+        **TrainsForMeasure._parameter_constraints,
         "measure": [StrOptions({one.value for one in Measure})],
         "k": [
             None,
@@ -223,75 +211,11 @@ callable or Kernel, default="linear"
                     "Invalid input - all samples with positive weights belong to the same class"
                     f" ({classes[present].tolist()}); at least two are needed."
                 )
-            self._train_all(labelled.data, self._goals(labelled, len(classes)), classes)
+            goals = self._goals(labelled, len(classes))
+            self._train_all(labelled.data, goals, classes)
             self.class_weight_ = by_class
+        self._warn_of_constants(goals, _num_samples(labelled.data.samples))
         return self
-
-    def _refuse_combination(self) -> None:
-        """Refuse parameters that the measure does not have."""
-        measure = Measure(self.measure)
-        if measure.has_k and self.k is None:
-            raise ValueError(
-                f"measure={self.measure!r} needs k: a number of samples, or a share of them such "
-                "as k=0.1."
-            )
-        if not measure.has_k and self.k is not None:
-            raise ValueError(
-                f"k={self.k} has no effect on measure={self.measure!r}: it belongs to "
-                "'precision_at_k' and 'recall_at_k'. Leave k at None."
-            )
-        if measure is not Measure.ERROR and self.class_weight is not None:
-            raise ValueError(
-                f"class_weight={self.class_weight!r} has no effect on measure={self.measure!r}, "
-                "which says itself what an error of each class costs. Leave class_weight at None, "
-                "or use measure='error'."
-            )
-
-    def _labelled(self, X: Any, label: Integers, weight: Floats, by_class: Floats) -> Labelled:
-        """The samples of positive weight; weights are those of the samples times their class's."""
-        if not Measure(self.measure).weighted:
-            _refuse_fractions(weight, self.measure)
-        data = self._prepared(X, weight)
-        effective = data.weight * by_class[label[data.used]]
-        kept = np.flatnonzero(effective > 0)
-        used = data.used[kept]
-        samples = data.samples if len(kept) == len(effective) else take(data.kernel.kind, X, used)
-        data = data._replace(used=used, samples=samples, weight=effective[kept])
-        return Labelled(data, label[used])
-
-    def _goals(self, labelled: Labelled, n_classes: int) -> list[Goal]:
-        """One goal for two classes, else one for each class against the rest."""
-        weight, measure = labelled.data.weight, Measure(self.measure)
-        k = self._count(weight) if measure.has_k else 0
-        positive = [1] if n_classes == 2 else range(n_classes)
-        return [
-            goal(measure, labelled.label == one, weight, k, self.fit_intercept) for one in positive
-        ]
-
-    def _begin(
-        self,
-        space: LinearSpace | KernelSpace,
-        loss: ScoreLoss,
-        tol: float,
-        monitor: Monitor,
-        start: Floats | None,
-    ) -> Begin:
-        """The hinge loss of a linear model has a solver of its own, which ends in one plane."""
-        if not (isinstance(loss, HingeLoss) and isinstance(space, LinearSpace)):
-            return Begin(start)
-        w, plane = solved_by_duals(loss, space.design, float(self.C), tol, monitor)
-        return Begin(w if start is None else start, (plane,))
-
-    def _count(self, weight: Floats) -> int:
-        """k as a number of samples."""
-        n = int(weight.sum())
-        k = int(self.k) if isinstance(self.k, Integral) else max(1, round(float(self.k) * n))
-        if k > n:
-            raise ValueError(
-                f"k={self.k} exceeds the number of training samples, {n}: use a smaller one, or a "
-                "share such as k=0.1."
-            )
-        return k
 
     # ---- prediction and certification ------------------------------------------------------------
 
@@ -356,14 +280,3 @@ callable or Kernel, default="linear"
         labelled = self._labelled(X, label, weight, self.class_weight_)
         goals = self._goals(labelled, len(classes))
         return self._certify(labelled.data, *(one.loss for one in goals))
-
-
-def _refuse_fractions(weight: Floats, measure: str) -> None:
-    """Measures that count samples need whole numbers as weights."""
-    odd = weight != np.floor(weight)
-    if odd.any():
-        raise ValueError(
-            f"sample_weight has {int(odd.sum())} values that are not whole numbers, such as "
-            f"{weight[odd][0]:g}: measure={measure!r} counts samples. Use whole numbers, or "
-            "measure='error' or 'auc'."
-        )

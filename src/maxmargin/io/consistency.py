@@ -264,7 +264,10 @@ def _check_planes(model: Any) -> None:
     _require(record.n_features == getattr(model, "n_features_in_", 0), "n_features_in_")
     _require(type(record.n_samples) is int and record.n_samples >= 0, "n_samples")
     _require(isinstance(record.certificate, Certificate), "certificate")
+    _require(len(record.certificates) == len(record.coef), "certificate")
     _require(type(model.n_iter_) is int, "n_iter_")
+    if "class_weight_" in vars(model):
+        _check_class_weight(model)
 
 
 def _check_offset(model: Any) -> None:

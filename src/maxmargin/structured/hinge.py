@@ -7,7 +7,7 @@ Its planes are known: for any a_i in [0, weight_i], with sum_i y_i a_i = 0 if b 
     sum_i a_i - sum_i a_i y_i s_i <= loss(s)
 
 So the dual variables t_i = C y_i a_i of a linear SVM are a plane below the risk that proves the
-same lower bound (``solved_by_duals``). The linear solvers find it in a few passes over the data. The
+same lower bound (``solved_by_duals``). Linear solvers find it in a few passes over the data. The
 cutting-plane method, which must work for losses that are no sums, needs many more planes.
 """
 
@@ -53,6 +53,11 @@ class HingeLoss(NamedTuple):
     def intercept(self, s: Floats) -> float:
         """The best intercept, or the middle of several; 0 if it is not free."""
         return best_bias(self.problem(1.0), s)
+
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether there is a positive and a negative sample."""
+        return bool(self.is_positive.any() and not self.is_positive.all())
 
     def problem(self, C: float) -> LinearProblem:
         """The problem of a linear model with this loss."""

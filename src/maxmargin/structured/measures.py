@@ -61,7 +61,7 @@ def goal(measure: Measure, is_positive: Mask, weight: Floats, k: int, free_inter
     Where all samples are of one class every measure is the error.
     """
     hinge = HingeLoss(is_positive, weight, free_intercept)
-    if measure is Measure.ERROR or is_positive.all() or not is_positive.any():
+    if measure is Measure.ERROR or not hinge.has_both_classes:
         return Goal(hinge, hinge.intercept)
     if measure is Measure.AUC:
         query = np.zeros(len(weight), np.int64)
