@@ -99,3 +99,12 @@ def fan(seed=0, n=160):
     random = np.random.default_rng(seed)
     x = np.sort(random.uniform(0, 6, n))
     return x[:, None], np.sin(x) + (0.08 + 0.13 * x) * random.normal(size=n)
+
+
+def uneven(share=0.05, seed=0, n=400):
+    """Two clouds that overlap; one is rare."""
+    random = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < share * n, 1, -1)
+    X = random.normal(size=(n, 2))
+    X[y > 0] += [1.2, 0.7]
+    return X, y

@@ -1,10 +1,11 @@
 """The rest of the family: balls, quantiles, least squares, several kernels."""
 
 import numpy as np
+from sklearn.metrics import roc_auc_score, roc_curve
 from strokes import contours, points_of
 
-from data import fan, overlapping, ring_and_strays
-from maxmargin import textbook
+from data import crescents, fan, overlapping, ring_and_strays, uneven
+from maxmargin import MKLSVC, Kernel, PerfSVC, textbook
 from maxmargin.plots.style import CLASS_COLOURS, DASHES, INK, PALE, figure, paler
 
 
@@ -110,6 +111,80 @@ def least_squares_and_hinge():
     right.set(xscale="log", xlabel="$C$", ylabel="mean squared error", ylim=(0, 1))
     right.legend(loc="upper right")
     return drawing
+
+
+def weights_of_kernels():
+    """Multiple kernel learning: features, and not widths
+
+    $$\\min_{d \\ge 0,\\, \\|d\\|_p \\le 1}\\ \\max_{a}\\ \\sum_i a_i - \\tfrac12 \\sum_m d_m\\,
+    (a t)^\\top K_m\\, (a t)$$
+
+    Rakotomamonjy et al. (2008), Kloft et al. (2011). Left eight features in pairs, a Gaussian
+    kernel each; the class is the sign of $x_3 x_4$, but for noise. With $p = 1$ the kernel of these
+    features takes most of the weight, with larger $p$ the weights become more equal. Right a
+    warning: of nine widths on two crescents, the narrowest takes most. The weights minimise the
+    objective in training, which likes a kernel that fits anything; choose widths by
+    cross-validation.
+    """
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 8))
+    y = np.where(X[:, 2] * X[:, 3] + 0.3 * random.normal(size=200) > 0, 1, -1)
+    pairs = [(k, k + 1) for k in range(0, 8, 2)]
+    gammas = 10.0 ** np.linspace(-2, 2, 9)
+    drawing, (left, right) = figure(1, 2, size=(10.2, 3.9))
+    for k, (p, dashes) in enumerate(zip((1, 2, 8), DASHES, strict=False)):
+        style = {"color": CLASS_COLOURS[k], "label": f"$p = {p}$"}
+        model = MKLSVC([("rbf", list(pair)) for pair in pairs], norm=p).fit(X, y)
+        weights = model.kernel_weights_ / model.kernel_weights_.sum()
+        left.bar(np.arange(4) + 0.27 * (k - 1), weights, 0.25, **style)
+        bank = [Kernel.rbf(gamma) for gamma in gammas]
+        model = MKLSVC(bank, norm=p, C=10.0).fit(*crescents(n=200))
+        weights = model.kernel_weights_ / model.kernel_weights_.sum()
+        right.plot(gammas, weights, marker="o", linestyle=dashes, **style)
+    left.set_xticks(range(4), [f"$x_{a + 1}, x_{b + 1}$" for a, b in pairs])
+    left.set(xlabel="features of the kernel", ylabel="share of the weights", ylim=(0, 1))
+    right.set(xlabel="$\\gamma$", xscale="log", ylim=(0, None))
+    for ax in (left, right):
+        ax.legend()
+    return drawing
+
+
+def trained_for_a_measure():
+    """Trained for the measure: the area under the ROC curve where one class is rare
+
+    $$\\min_w\\ \\tfrac12 |w|^2 + \\frac{C n}{n_+ n_-} \\sum_{y_i = 1,\\, y_j = -1} \\max(0, 1 -
+    w^\\top (x_i - x_j))$$
+
+    Joachims (2005). Two clouds that overlap. Where one of them is rare, the machine that counts
+    errors finds that "never" is the best answer, and its $w$ says nothing. The one that counts
+    pairs in the wrong order keeps the direction. Left ten samples with one positive in twenty, each
+    judged on new points; right the mean area over the share of the rare class.
+    """
+    drawing, (left, right) = figure(1, 2, size=(9.6, 4.1))
+    shares, styles = (0.03, 0.05, 0.1, 0.2, 0.4), {"error": "--", "auc": "-"}
+    for (measure, dashes), colour in zip(styles.items(), CLASS_COLOURS, strict=False):
+        for seed in range(10):
+            wrong, found, _ = roc_curve(*_on_new(measure, 0.05, seed))
+            name = "" if seed else measure
+            left.plot(wrong, found, dashes, color=colour, linewidth=0.9, alpha=0.8, label=name)
+        areas = [
+            np.mean([roc_auc_score(*_on_new(measure, share, seed)) for seed in range(10)])
+            for share in shares
+        ]
+        right.plot(shares, areas, f"o{dashes}", color=colour, label=measure)
+    left.plot([0, 1], [0, 1], ":", color=PALE)
+    left.set(xlabel="share of negatives above", ylabel="share of positives above", aspect="equal")
+    right.set(xlabel="share of the rare class", ylabel="area on new points", ylim=(0.45, 0.9))
+    for ax in (left, right):
+        ax.legend(title="trained for", loc="lower right")
+    return drawing
+
+
+def _on_new(measure, share, seed):
+    """Labels of new points, and what a machine scores them."""
+    X, y = uneven(share, seed)
+    new, labels = uneven(share, 1000 + seed, n=2000)
+    return labels, PerfSVC(measure).fit(X, y).decision_function(new)
 
 
 def _without(X, y, i, C, kernel):
