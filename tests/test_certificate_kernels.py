@@ -231,14 +231,19 @@ def test_what_is_known_of_kernels():
     dot = {Kind.LINEAR, Kind.POLY, Kind.TANH, Kind.LOGISTIC, Kind.COSINE}
     positive = {Kind.LINEAR, Kind.RBF, Kind.LAPLACIAN, Kind.CHI2, Kind.COSINE, Kind.POLY}
     for kind in Kind:
-        kernel = Kernel.callable(np.dot) if kind is Kind.CALLABLE else Kernel(kind)
+        if kind is Kind.SUM:
+            kernel = Kernel.sum(Kernel.linear(), Kernel.callable(np.dot))
+        else:
+            kernel = Kernel.callable(np.dot) if kind is Kind.CALLABLE else Kernel(kind)
         assert kernel.has_dot_product is (kind in dot)
         assert kernel.positive_semidefinite is (True if kind in positive else None)
     assert Kernel.poly(coef0=-1e-9).positive_semidefinite is None
-    assert list(Kind) == list(range(10)), "the first seven as in the core"
+    assert Kernel.sum(Kernel.linear(), Kernel.rbf()).positive_semidefinite is True
+    assert list(Kind) == list(range(11)), "the first seven as in the core"
+    unnamed = Kind.TANH, Kind.CALLABLE, Kind.SUM
     assert {
         "sigmoid": Kind.TANH,
-        **{kind.name.lower(): kind for kind in Kind if kind not in (Kind.TANH, Kind.CALLABLE)},
+        **{kind.name.lower(): kind for kind in Kind if kind not in unnamed},
     } == NAMES
     assert set(Kind) - set(PARAMETERS) == {Kind.LINEAR, Kind.COSINE, Kind.PRECOMPUTED}
 

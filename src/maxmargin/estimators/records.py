@@ -15,7 +15,7 @@ from maxmargin.estimators._record import checked
 from maxmargin.estimators.classification import SVC, NuSVC
 from maxmargin.estimators.outlier import OneClassSVM
 from maxmargin.estimators.regression import SVR, NuSVR
-from maxmargin.kernel.kernels import NAMES, PARAMETERS
+from maxmargin.kernel.kernels import NAMES, PARAMETERS, Kind
 from maxmargin.kernel.model import KernelModel, Problem, check
 from maxmargin.linear.model import LinearModel
 from maxmargin.status import Status
@@ -29,6 +29,12 @@ NAME_OF = {kind: name for name, kind in NAMES.items()}
 def problem_of(model: Any) -> Problem | None:
     """What an estimator of ours solves with a kernel; None for the others."""
     return model._problem if isinstance(model, KernelMachine) else None
+
+
+def kind_of_kernel(model: Any) -> Kind | None:
+    """The kind of kernel that the parameters of an estimator of ours ask for."""
+    kind: Kind | None = model._kernel_kind()
+    return kind
 
 
 def record_of(model: Any) -> KernelModel:

@@ -21,7 +21,7 @@ from maxmargin.estimators._pegasos import BasePegasos
 from maxmargin.estimators._record import checked
 from maxmargin.estimators._scored import PlaneMachine
 from maxmargin.estimators.laplacian import LaplacianSVC
-from maxmargin.estimators.records import problem_of
+from maxmargin.estimators.records import kind_of_kernel, problem_of
 from maxmargin.estimators.transductive import TransductiveSVC
 from maxmargin.intervals import Folds
 from maxmargin.kernel.kernels import Kernel
@@ -101,7 +101,7 @@ def _check_common(model: Any) -> None:
 
 
 def _check_kernel(model: Any, kernel: Any) -> None:
-    _require(isinstance(kernel, Kernel) and kernel.kind is model._kernel_kind(), "the kernel")
+    _require(isinstance(kernel, Kernel) and kernel.kind is kind_of_kernel(model), "the kernel")
     if "shape_fit_" in vars(model):
         shape = model.shape_fit_
         _require(
@@ -117,7 +117,7 @@ def _check_machine(model: Any) -> None:
     _require(record.problem is problem_of(model), "the problem")
     _check_kernel(model, record.kernel)
     _check_classes(model, record)
-    model._check_state()
+    checked(model)
     _check_folds(record)
     _check_offset(model)
     functions = len(record.intercept)
