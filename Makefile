@@ -2,7 +2,7 @@
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
 # make lab | check-lab: the page of the lab, and the linters of its sources.
-# make gallery | notebooks | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | bench-ranking | bench-transductive | bench-lab | fuzz | hunt | mutate | figures
+# make gallery | notebooks | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | bench-perf | bench-ranking | bench-transductive | bench-lab | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
@@ -12,7 +12,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
 .PHONY: downstream run test check lab check-lab lab-baseline lab-tour format fresh oldest versions sanitize sanitize-address sanitize-thread \
-  gallery notebooks bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-ranking bench-transductive bench-lab fuzz hunt mutate figures tour clean
+  gallery notebooks bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-perf bench-ranking bench-transductive bench-lab fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -99,6 +99,10 @@ bench-memory: .venv/for-run
 # Reading a file of 500 MB beside scikit-learn and LIBSVM: see benchmarks/svmlight.py.
 bench-svmlight: .venv/for-run
 	$(BIN)/python benchmarks/svmlight.py $(ARGS)
+
+# PerfSVC: the objective of "error", unbalanced classes, 200,000 rows of text: see benchmarks/perf.py.
+bench-perf: .venv/for-run
+	$(BIN)/python benchmarks/perf.py $(CASES) $(ARGS)
 
 # The loss of all pairs, fits and quality of rankings: see benchmarks/ranking.py.
 bench-ranking: .venv/for-run
