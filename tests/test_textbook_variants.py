@@ -13,9 +13,11 @@ from sklearn.linear_model import Ridge
 from maxmargin import (
     LSSVR,
     MISVC,
+    MKLSVC,
     SVC,
     SVDD,
     SVR,
+    Kernel,
     LaplacianSVC,
     LinearSVC,
     OneClassSVM,
@@ -150,6 +152,54 @@ def test_cutting_planes_that_stop_early_say_so():
     X, y = clouds(1, 60, gap=0.6, d=4)
     with pytest.warns(UserWarning, match="cutting planes: stopped after 2 rounds"):
         textbook.cutting_planes(X, y, max_iter=2)
+
+
+# Performance measures.
+
+
+@pytest.mark.parametrize("measure", ["error", "f1", "prbep"])
+def test_the_worst_table_is_the_worst_of_all_labellings(measure):
+    random = np.random.default_rng(0)
+    y = np.array([1, 1, -1, 1, -1, -1, -1])
+    for f in random.normal(size=(5, 7)):
+        worst = -np.inf
+        for z in map(np.array, product((-1, 1), repeat=7)):
+            tp, called = np.sum((z > 0) & (y > 0)), np.sum(z > 0)
+            lost = {"error": np.mean(z != y), "f1": 1 - 2 * tp / (3 + called), "prbep": 1 - tp / 3}
+            if measure != "prbep" or called == 3:
+                worst = max(worst, 7 * lost[measure] + 0.5 * (z - y) @ f)
+        z, lost = textbook.worst_table(f, y, measure)
+        assert lost + 0.5 * (z - y) @ f == pytest.approx(worst)
+
+
+@pytest.mark.parametrize("measure", ["error", "f1", "prbep"])
+def test_machines_for_a_measure_are_those_of_the_estimator(measure):
+    X, y = clouds(8, 40, gap=0.7)
+    X, y = X[(y < 0) | (np.arange(40) < 16)], y[(y < 0) | (np.arange(40) < 16)]
+    _, trace = textbook.measure_svm(X, y, measure, C=0.5, tol=1e-6)
+    exact = PerfSVC(measure, C=0.5, fit_intercept=False, tol=1e-8).fit(X, y)
+    assert trace.steps[-1].dual == pytest.approx(exact.certificate_.primal, rel=5e-6)
+    with pytest.raises(ValueError, match="none of error, f1, prbep"):
+        textbook.measure_svm(X, y, "auc")
+
+
+# Several kernels.
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 4.0])
+def test_weights_of_kernels_are_those_of_the_estimator(p):
+    X, y = clouds(9, 40, gap=0.6, d=3)
+    gammas = (0.05, 0.5, 5.0)
+    rbfs = [textbook.kernels.rbf(gamma) for gamma in gammas]
+    model, trace = textbook.kernel_weights(X, y, rbfs, p, C=2.0, tol=1e-4)
+    assert np.all(np.diff(trace.column("primal")) <= 1e-7)
+    last = trace.steps[-1]
+    assert np.sum(last.variables**p) == pytest.approx(1.0)
+    bank = [Kernel.rbf(gamma) for gamma in gammas]
+    exact = MKLSVC(bank, norm=p, C=2.0, normalize=None, tol=1e-6).fit(X, y)
+    assert last.dual - 1e-9 <= exact.certificate_.primal <= last.primal * (1 + 1e-7)
+    np.testing.assert_allclose(last.variables, exact.kernel_weights_, atol=0.05)
+    np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=0.05)
 
 
 # Latent variables.

@@ -26,11 +26,13 @@ from maxmargin.textbook.dual_coordinate_descent import dual_coordinate_descent
 from maxmargin.textbook.epsilon_svr import epsilon_svr
 from maxmargin.textbook.hard_margin import hard_margin_qp
 from maxmargin.textbook.kernel_regression import kernel_regression
+from maxmargin.textbook.kernel_weights import kernel_weights
 from maxmargin.textbook.kkt import KKTTable, kkt_table
 from maxmargin.textbook.laplacian import graph_laplacian, laplacian_svm
 from maxmargin.textbook.lasso import lasso
 from maxmargin.textbook.latent import latent_svm
 from maxmargin.textbook.least_squares import least_squares_svm, leave_one_out
+from maxmargin.textbook.measures import measure_svm, worst_table
 from maxmargin.textbook.models import KernelModel, LinearModel, Model
 from maxmargin.textbook.multiclass import OneVersusOne, OneVersusRest, one_vs_one, one_vs_rest
 from maxmargin.textbook.norma import norma
@@ -84,6 +86,7 @@ __all__ = [
     "hard_margin_qp",
     "kernel_pegasos",
     "kernel_regression",
+    "kernel_weights",
     "kernels",
     "kkt_table",
     "laplacian_svm",
@@ -95,6 +98,7 @@ __all__ = [
     "linear_regression",
     "logistic_regression",
     "losses",
+    "measure_svm",
     "n_slack",
     "norma",
     "nu_svc",
@@ -124,4 +128,5 @@ __all__ = [
     "viterbi",
     "worked_example",
     "worst_labelling",
+    "worst_table",
 ]
