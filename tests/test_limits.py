@@ -72,8 +72,8 @@ def test_values_that_parameters_may_have(name):
     "cls", [cls for cls in ALL if "max_iter" in inspect.signature(cls).parameters]
 )
 def test_steps_that_may_be_asked_for(cls):
-    least = {"SVC": -1, "NuSVC": -1, "SVR": -1, "NuSVR": -1, "OneClassSVM": -1}.get(cls.__name__, 0)
-    least = 1 if "Pegasos" in cls.__name__ or "Norma" in cls.__name__ else least
+    rounds = any(name in cls.__name__ for name in ("Pegasos", "Norma", "MKL"))
+    least = 0 if "Linear" in cls.__name__ else 1 if rounds else -1
     cls(max_iter=least)._validate_params()
     with pytest.raises(InvalidParameterError, match="max_iter"):
         cls(max_iter=least - 1)._validate_params()
