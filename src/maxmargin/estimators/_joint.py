@@ -103,7 +103,9 @@ class JointEstimator(TakesSamples):
     def _stop_at(self, space: Space) -> float:
         """The relative gap to stop at: small problems are solved to rounding."""
         linear = space.linear if isinstance(space, JointSpace) else space
-        small = isinstance(linear, LinearSpace) and linear.design.entries <= SETTINGS.polish_up_to
+        small = isinstance(linear, LinearSpace) and (
+            linear.design.entries * linear.columns <= SETTINGS.polish_up_to
+        )
         return min(float(self.tol), objectives.ROUNDING) if small else float(self.tol)
 
     def _keep(self, proved: Proved) -> None:
