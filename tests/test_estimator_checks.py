@@ -15,12 +15,14 @@ import maxmargin
 from maxmargin import (
     LSSVC,
     LSSVR,
+    MISVC,
     MKLSVC,
     SVC,
     SVDD,
     SVR,
     ExpectileSVR,
     LaplacianSVC,
+    LatentSVM,
     LinearOneClassSVM,
     LinearSVC,
     LinearSVCCV,
@@ -37,6 +39,8 @@ from maxmargin import (
     QuantileSVR,
     RankSVC,
     RankSVR,
+    SequenceSVM,
+    StructuredSVM,
     TransductiveSVC,
 )
 from maxmargin.estimators import liblinear
@@ -182,6 +186,10 @@ FAMILY_LEAST_SQUARES = [
 ]
 FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="cosine")]
 FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
+FAMILY_STRUCTURED = [StructuredSVM(), StructuredSVM(C=0.1, tol=1e-6), LatentSVM(n_init=1)]
+NOT_MATRICES = {SequenceSVM, MISVC}
+"""Estimators whose X is a list of matrices, which scikit-learn's checks do not make; their own tests
+are test_sequence.py and test_latent.py."""
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
 FAMILY_SEMI_SUPERVISED = [
     TransductiveSVC(),
@@ -212,6 +220,7 @@ CHECKED = [
     *FAMILY_MEASURES,
     *FAMILY_RANKING,
     *FAMILY_SEMI_SUPERVISED,
+    *FAMILY_STRUCTURED,
 ]
 
 
@@ -245,5 +254,6 @@ def test_every_public_estimator_is_checked():
     public = {
         found for found in classes if isinstance(found, type) and issubclass(found, BaseEstimator)
     }
-    assert public <= {type(estimator) for estimator in CHECKED}
+    assert public <= {type(estimator) for estimator in CHECKED} | NOT_MATRICES
+    assert not any(one().__sklearn_tags__().input_tags.two_d_array for one in NOT_MATRICES)
     assert len(public) > 10
