@@ -13,7 +13,7 @@ import pytest
 from sklearn.svm import SVC as TheirSVC
 
 from command import heart, run
-from maxmargin import SVC, LinearSVC, io
+from maxmargin import SVC, LinearSVC, RankSVC, TransductiveSVC, io
 from maxmargin.io import dump_svmlight
 
 THEIRS = {
@@ -345,6 +345,15 @@ def test_other_models_and_features(place):
         np.testing.assert_allclose(
             np.loadtxt("out"), machine.decision_function(narrow), rtol=0, atol=1e-14
         )
+    dense, query = X.toarray(), np.arange(40) // 8
+    for model in (
+        RankSVC(kernel="rbf").fit(dense, y, qid=query),
+        TransductiveSVC().fit(dense, np.where(query < 2, y > 0, -1)),
+    ):
+        io.save(model, "model.mm")
+        run("svm_classify", "-v", 0, "c.dat", "model.mm", "out")
+        f = getattr(model, "decision_function", model.predict)(dense)
+        np.testing.assert_allclose(np.loadtxt("out"), f, atol=1e-14)
     several = SVC(decision_function_shape="ovo").fit(X, np.arange(40) % 3)
     io.save(several, "several.mm")
     assert "3 decision functions" in run("svm_classify", "c.dat", "several.mm", code=1).stderr

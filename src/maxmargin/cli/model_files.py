@@ -12,12 +12,12 @@ from maxmargin import io
 from maxmargin.cli.errors import usage
 from maxmargin.cli.options import one_of
 from maxmargin.cli.problems import LINEAR
-from maxmargin.estimators.records import problem_of
 from maxmargin.io.files import atomic_write, open_read, require_file
 from maxmargin.io.preparation import parts_of
 from maxmargin.io.table_columns import Data
 from maxmargin.io.tables import ending_of
 from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.model import KernelModel
 
 Writer = Callable[[Any, Path], None]
 FORMATS: dict[str, Writer] = {
@@ -157,7 +157,8 @@ def rows_for(model: Any, data: Data) -> Any:
             stacklevel=2,
         )
     scalers, machine = parts_of(model)
-    dense = problem_of(machine) is not None and not machine.model_.sparse
+    record = getattr(machine, "model_", None)
+    dense = isinstance(record, KernelModel) and not record.sparse
     dense = dense or not all(get_tags(scaler).input_tags.sparse for scaler in scalers)
     return data.X.toarray() if dense and sparse.issparse(data.X) else data.X
 

@@ -94,7 +94,8 @@ def write_old_format(path: str, labels: Floats, sizes: Floats) -> None:
 
 def _values(machine: Any, X: Any, path: str) -> Floats:
     """Return the value of a machine's function at each row."""
-    found = machine.predict(X) if is_regressor(machine) else machine.decision_function(X)
+    by_sign = hasattr(machine, "decision_function") and not is_regressor(machine)
+    found = machine.decision_function(X) if by_sign else machine.predict(X)
     f: Floats = np.asarray(found, np.float64)
     if f.ndim != 1:
         raise ValueError(f"{path} has {f.shape[1]} decision functions, but one is needed")
