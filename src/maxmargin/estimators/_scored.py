@@ -159,7 +159,7 @@ class PlaneMachine(BaseSVM):
                 label = f" {k + 1}/{len(goals)}" if len(goals) > 1 else ""
                 part, risk = monitor.part(1 / (len(goals) - k), label), ScoreRisk(space, goal.loss)
                 begin = self._begin(space, goal.loss, self._stop_at(data), part, starts[k])
-                one = solve(risk, C, self._stop_at(data), part, begin.w, begin.planes)
+                one = solve(risk, C, self._stop_at(data), part, begin.w, begin.planes, tol)
                 judged = certificate.certify(risk, C, one, tol, convexity=convexity)
                 found.append(Trained(one, goal.intercept(space.scores(one.w)), judged))
         _outcome.raise_interrupt(self, monitor)

@@ -41,6 +41,9 @@ class Settings(NamedTuple):
     """Planes at the most: their problem is small, and is solved to rounding."""
     merged: int = 250
     """Planes that become one if there are too many."""
+    steps: int = 20_000
+    """Pair steps of one solve at the most: any weights prove a lower bound. Slopes of unequal sizes
+    may need many more, and a limit of time could not interrupt them."""
     tol: float = 1e-10
     """Violation of the optimality conditions, relative to the greatest offset."""
 
@@ -96,7 +99,7 @@ class Bundle:
         )
         K = MatrixSource(np.ascontiguousarray(self.gram), HOST)
         K.convex = True  # inner products: negative curvature is rounding
-        workspace = KernelWorkspace(K, Monitor())
+        workspace = KernelWorkspace(K, Monitor(SETTINGS.steps))
         found = block.solve(problem, workspace, SETTINGS.tol * size, self.alpha).b
         self.alpha = np.maximum(found, 0.0)
         self.alpha *= self.C / float(self.alpha.sum())

@@ -88,14 +88,16 @@ def solve(
     monitor: Monitor,
     start: Floats | None = None,
     known: Sequence[Plane] = (),
+    enough: float = 0.0,
 ) -> PlaneSolution:
     """Minimise 1/2 |w|^2 + C R(w) to a relative gap of tol.
 
     ``start`` is a point to begin at. ``known`` are planes below the risk: those of an earlier solve
     of the same risk, or the dual solution of another solver, which is a weighted mean of planes (of
-    the hinge losses: offset = sum t_i, slope = -sum t_i y_i x_i with 0 <= t_i <= 1).
+    the hinge losses: offset = sum t_i, slope = -sum t_i y_i x_i with 0 <= t_i <= 1). A gap of
+    ``enough`` may do: from there the solver goes on to tol for about as many calls again.
     """
-    run = _Run(risk, C, tol, monitor)
+    run = _Run(risk, C, tol, monitor, enough)
     with one_blas_thread():
         for plane in known:
             run.bundle.add(plane)
@@ -107,8 +109,11 @@ def solve(
 class _Run:
     """One solve."""
 
-    def __init__(self, risk: Risk, C: float, tol: float, monitor: Monitor) -> None:
+    def __init__(
+        self, risk: Risk, C: float, tol: float, monitor: Monitor, enough: float = 0.0
+    ) -> None:
         self.risk, self.C, self.tol, self.monitor = risk, C, tol, monitor
+        self.enough, self.last = enough, np.inf
         self.space, self.bundle = risk.space, Bundle(risk.space, C)
         self.calls, self.step = 0, 1.0
         self.history: list[tuple[float, float]] = []
@@ -132,7 +137,10 @@ class _Run:
                 f"{self.calls:,} planes, objective {primal:.6g}, gap {gap:.3g}, "
                 f"{self.monitor.seconds:.1f} s"
             )
-            if gap <= self.tol * max(abs(primal), abs(dual)):
+            size = max(abs(primal), abs(dual))
+            if gap <= self.enough * size:
+                self.last = min(self.last, 2 * self.calls + SETTINGS.patience)
+            if gap <= self.tol * size or self.calls >= self.last:
                 return self._found(best, primal, dual, risk, None)
             reason = self.monitor.stop(self.calls)
             if reason is not None or idle > SETTINGS.patience:
