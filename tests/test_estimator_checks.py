@@ -188,8 +188,8 @@ FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="cosine")]
 FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
 FAMILY_STRUCTURED = [StructuredSVM(), LatentSVM(n_init=1)]
 NOT_MATRICES = {SequenceSVM, MISVC}
-"""Estimators whose X is a list of matrices, which scikit-learn's checks do not make. They have tests
-of their own: test_sequence.py and test_latent.py."""
+"""Estimators whose X is a list of matrices, which scikit-learn's checks do not make: see
+test_sequence.py and test_latent.py."""
 AUTOMATIC = [QuickAutoSVC(cv=3), QuickAutoSVR(cv=3)]
 FAMILY_SEMI_SUPERVISED = [
     TransductiveSVC(),
