@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from maxmargin.structured.contingency import F1Loss, TopLoss
 from maxmargin.structured.hinge import HingeLoss
@@ -128,27 +129,30 @@ def test_weights_are_copies(measure, free):
     assert found.offset + found.t @ s == pytest.approx(expected.offset + sums @ s, rel=1e-12)
 
 
-@pytest.mark.parametrize("measure", ["error", "f1"])
-def test_intercept_is_the_best_one(measure):
+def test_intercept_of_hinge_losses_is_the_best_one():
     for seed in range(10):
         y, s = sample(5 + seed, 30, seed)
-        plain = loss_of(measure, y)
-        free = goal(Measure(measure), y > 0, np.ones(len(y)), 0, True)
+        free, fixed = (HingeLoss(y > 0, np.ones(len(y)), one) for one in (True, False))
         b = free.intercept(s)
-        assert value(plain(s + b), s + b) == pytest.approx(value(free.loss(s), s), rel=1e-12)
-        assert goal(Measure(measure), y > 0, np.ones(len(y)), 0, False).intercept(s) == 0
+        assert value(fixed(s + b), s + b) == pytest.approx(value(free(s), s), rel=1e-12)
+        assert fixed.intercept(s) == 0
 
 
-@pytest.mark.parametrize("p", [1, 5, 29])
-def test_intercept_of_separated_samples_is_in_the_middle(p):
-    """The loss is 0 between two intercepts, which mirror each other."""
-    y = np.repeat([1, -1], [p, 30 - p])
-    s = 100.0 * y
-    f1 = F1Loss(y > 0, True)
-    assert value(f1(s), s) == 0
-    # all positive samples missed cost 30 / p each, one negative sample taken 30 / (2p + 1)
-    assert f1.intercept(s) == pytest.approx(15 / p - 15 / (2 * p + 1))
-    assert HingeLoss(y > 0, np.ones(30), True).intercept(s) == 0
+@pytest.mark.parametrize("ties", [False, True])
+def test_intercept_of_f1_has_the_greatest_f1(ties):
+    for seed in range(10):
+        y, s = sample(5 + seed, 30, seed, ties)
+        b = F1Loss(y > 0, True).intercept(s)
+        found = [f1_score(y, np.where(s + one > 0, 1, -1)) for one in [b, *(1e-9 - s)]]
+        assert found[0] == pytest.approx(max(found))
+        assert F1Loss(y > 0, False).intercept(s) == 0
+
+
+def test_intercept_of_separated_samples_is_in_the_middle():
+    y = np.repeat([1, -1], [5, 25])
+    assert F1Loss(y > 0, True).intercept(10.0 * y + 3) == -3
+    assert HingeLoss(y > 0, np.ones(30), True).intercept(10.0 * y + 3) == -3
+    assert F1Loss(y > 0, True).intercept(np.zeros(30)) > 0
 
 
 @pytest.mark.parametrize("measure", ["precision_at_k", "prbep"])

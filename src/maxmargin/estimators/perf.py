@@ -55,10 +55,11 @@ callable or Kernel, default="linear"
     degree, gamma, coef0
         Numbers of the kernel, as in SVC.
     fit_intercept : bool, default=True
-        Whether the model has an intercept b. For "error" and "f1" it is part of the problem and not
-        penalised. The other measures do not depend on it: it is chosen after the training. For
-        "precision_at_k", "recall_at_k" and "prbep" it makes k training samples positive, for "auc"
-        and "average_precision" it has the least hinge loss.
+        Whether the model has an intercept b. The loss of "error" and "f1" is the least one over all
+        b; the other losses do not depend on b. For "error" b is that of the least loss, for "f1"
+        that of the greatest F1 of the training samples. For "precision_at_k", "recall_at_k" and
+        "prbep" it makes k training samples positive. For "auc" and "average_precision" it has the
+        least hinge loss.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class; for "error" only.
     tol : float, default=1e-3

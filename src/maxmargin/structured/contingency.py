@@ -22,7 +22,9 @@ values. Without an intercept the loss is max h(k). A free intercept b adds b k:
     min over b of max over k of h(k) + b k
 
 is the upper concave envelope of h at k = 0. It is a mixture of two labelings, one with too many
-positives and one with too few.
+positives and one with too few. This b labels too many samples positive, because a negative sample
+costs the less the more of them are taken. A trained model has the intercept of the greatest F1 of
+its samples instead.
 
 **The k best.** Exactly k samples are labelled positive, and m = min(k, p) - c' of them could still
 be replaced by positive samples, where c' = p - c is the number of positive ones among the k:
@@ -97,17 +99,17 @@ class F1Loss(NamedTuple):
         )
 
     def intercept(self, s: Floats) -> float:
-        """The best intercept, or the middle of several; 0 if it is not free."""
+        """The intercept with the greatest F1 of the samples, in the widest gap; 0 if not free."""
         if not self.free_intercept:
             return 0.0
-        h, p = _best_tables(sides(self.is_positive, s)).h, int(np.count_nonzero(self.is_positive))
-        left, right = _bridge(h, p)
-        if left < right:
-            return float(h[left] - h[right]) / (right - left)
-        k = np.arange(1, len(h) - p)
-        highest = float(np.min((h[p] - h[p + 1 :]) / k))
-        lowest = float(np.max((h[:p] - h[p]) / np.arange(p, 0, -1)))
-        return 0.5 * (lowest + highest)
+        order = np.argsort(-s, kind="stable")
+        hits, k = np.cumsum(self.is_positive[order]), np.arange(1, len(s) + 1)
+        high = s[order]
+        low = np.append(high[1:], high[-1] - 1.0)
+        f1 = np.where(high > low, 2 * hits / (hits[-1] + k), -1.0)
+        best = np.flatnonzero(f1 >= f1.max() - 1e-12)
+        widest = best[np.argmax(high[best] - low[best])]
+        return -0.5 * float(high[widest] + low[widest])
 
 
 class _Tables(NamedTuple):

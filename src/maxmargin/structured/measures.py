@@ -13,8 +13,8 @@ as for SVC:
 
 A loss returns its tangent at s: offset + sum(t * s') <= loss(s') for all s', equal at s. A free
 intercept b is minimised over, loss(s) = min over b of loss(s + b), and then sum(t) = 0. The order
-of the samples alone matters to auc, average_precision and the measures of the k best: b is chosen
-after the training (``Goal.intercept``).
+of the samples alone matters to auc, average_precision and the measures of the k best. The b of a
+model is chosen after its training (``Goal.intercept``).
 
 **Weights.** The hinge losses of error and auc are weighted: n is the sum of the weights. The other
 measures count samples, so weights must be whole numbers. ``Copies`` makes a sample of weight 2 two
