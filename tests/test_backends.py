@@ -8,7 +8,17 @@ from helpers import settings
 from maxmargin import Kernel
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import block, primal_newton, subsample, working_set, workspace
-from maxmargin.kernel.formulations import c_svc, eps_svr, nu_svc, nu_svr, one_class
+from maxmargin.kernel.formulations import (
+    c_svc,
+    eps_svr,
+    expectile_svr,
+    huber_svr,
+    nu_svc,
+    nu_svr,
+    one_class,
+    quantile_svr,
+    svdd,
+)
 from maxmargin.kernel.sources import make_source
 from maxmargin.kernel.training import Task, train
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
@@ -31,7 +41,7 @@ def data(n, seed=0):
 
 
 def machines(y, z, weight):
-    """The five problems, hard margin and squared losses."""
+    """The problems of LIBSVM, squared losses, and the other losses of regression."""
     return {
         "C-SVC": c_svc(y, 2.0, weight, False),
         "squared hinge": c_svc(y, 2.0, weight, True),
@@ -40,6 +50,10 @@ def machines(y, z, weight):
         "eps-SVR": eps_svr(z, 2.0, weight, 0.1, False),
         "nu-SVR": nu_svr(z, 2.0, weight, 0.4),
         "squared tube": eps_svr(z, 2.0, weight, 0.1, True),
+        "quantile": quantile_svr(z, 2.0, weight, 0.2),
+        "expectile": expectile_svr(z, 2.0, weight, 0.8),
+        "Huber": huber_svr(z, 2.0, weight, 0.3),
+        "SVDD": svdd(np.where(z > 3, -1.0, 1.0), weight, 0.2),
     }
 
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import QuantileRegressor
 from sklearn.metrics import mean_pinball_loss
 
 import reference
+from command import run
 from maxmargin import SVR, QuantileSVR, compact, io
 from maxmargin.kernel.evaluation import kernel_values
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -185,6 +186,14 @@ def test_files(tmp_path):
             convert(model)
     with pytest.raises(TypeError, match="several functions"):
         compact(model, tolerance=0.1)
+
+
+def test_the_command_writes_a_line_of_quantiles(tmp_path):
+    model = QuantileSVR(quantiles=[0.1, 0.9]).fit(X, y)
+    io.save(model, tmp_path / "model.mm")
+    io.dump_svmlight(X, y, tmp_path / "data.svm")
+    run("predict", tmp_path / "data.svm", tmp_path / "model.mm", tmp_path / "out.txt")
+    np.testing.assert_array_equal(np.loadtxt(tmp_path / "out.txt"), model.predict(X))
 
 
 @pytest.mark.parametrize("levels", [[], [0.5, 0.5], [0.2, 1.0], [[0.1, 0.2]], ["a"], [np.nan]])

@@ -143,8 +143,9 @@ def _scores(model: Any, predicted: Any, table: Data) -> dict[str, Any]:
     """Return the scores if the targets can be compared with the predictions.
 
     Words where the model predicts numbers, or numbers where it predicts words, are an error.
+    Several predictions for each sample (quantiles, targets) have no scores.
     """
-    if table.y is None:
+    if table.y is None or np.ndim(predicted) > 1:
         return {}
     y = table.y
     if is_regressor(model) or fitting.is_ranker(model):
@@ -183,7 +184,10 @@ def write_predictions(
 
     A heading, if there is one, comes first.
     """
-    lines = [number(value) for value in plain(predicted)]
+    several = np.ndim(predicted) > 1
+    lines = [
+        " ".join(map(number, value)) if several else number(value) for value in plain(predicted)
+    ]
     if values is not None:
         lines = [
             " ".join([line, *(number(v) for v in row)])
