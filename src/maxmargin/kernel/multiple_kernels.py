@@ -51,6 +51,8 @@ class Settings(NamedTuple):
     memory: float = 0.5
     """Share of the free memory that stored kernel values may take; beyond they are computed when
     they are needed."""
+    entries: int = 2**16
+    """Kernel values that are added up at once."""
     inner: float = 0.1
     """Share of tol to which each machine is solved."""
     target: float = 0.1
@@ -87,18 +89,31 @@ class Kernels(NamedTuple):
             return cls(tuple(scaled), False)
         found: list[Source] = []
         for scale, source in zip(scales, sources, strict=True):
-            values = MatrixSource(scale * source.block(None, None, np.float64))
+            K = np.array(source.block(None, None, np.float64), copy=source.stored or None)
+            K *= scale
+            values = MatrixSource(K)
             values.convex, values.precision = source.convex, source.precision
             found.append(values)
         return cls(tuple(found), True)
 
     def combined(self, d: Floats) -> Source:
         """The source of K_d."""
-        terms = [Term(float(w), source) for w, source in zip(d, self.sources, strict=True)]
+        terms = [Term(float(w), source) for w, source in zip(d, self.sources, strict=True) if w > 0]
         total = SumSource(terms)
         if not self.stored:
             return total
-        found = MatrixSource(total.block(None, None, np.float64))
+        K = np.empty((total.n_rows, total.n_rows))
+        step = max(1, SETTINGS.entries // total.n_rows)
+        scratch = np.empty((step, total.n_rows))
+        for begin in range(0, len(K), step):  # a few rows of all kernels, which the caches hold
+            rows = slice(begin, min(len(K), begin + step))
+            own = scratch[: rows.stop - rows.start]
+            for k, (weight, source) in enumerate(terms):
+                assert isinstance(source, MatrixSource)
+                np.multiply(source.K[rows], weight, out=own if k else K[rows])
+                if k:
+                    K[rows] += own
+        found = MatrixSource(K)
         found.convex, found.precision = total.convex, total.precision
         return found
 
