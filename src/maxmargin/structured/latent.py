@@ -307,20 +307,19 @@ class WitnessLoss(NamedTuple):
 
 
 class MeanLoss(NamedTuple):
-    """The convex loss of bags whose positive ones score the mean of their instances: a start."""
+    """The convex loss of bags that score the mean of their instances: a start.
+
+    If negative bags scored their best instance here, w = 0 would often be the best start.
+    """
 
     bags: Bags
 
     def __call__(self, s: Floats) -> Tangent:
         """The tangent at s, the scores of all instances."""
-        bags, y = self.bags, self.bags.y
+        bags = self.bags
         lengths = np.diff(np.append(bags.first, len(s)))
-        best = bags.best(s)
-        m = np.where(y > 0, np.add.reduceat(s, bags.first) / lengths, s[best])
-        a = hinge_duals(y, m, bags.weight)
-        t = np.repeat(np.where(y > 0, -a / lengths, 0.0), lengths)
-        np.add.at(t, best, np.where(y < 0, a, 0.0))
-        return Tangent(float(a.sum()), t)
+        a = hinge_duals(bags.y, np.add.reduceat(s, bags.first) / lengths, bags.weight)
+        return Tangent(float(a.sum()), np.repeat(-a * bags.y / lengths, lengths))
 
 
 def hinge_intercept(y: Floats, m: Floats, weight: Floats) -> tuple[float, Integers, int]:
