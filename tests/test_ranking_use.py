@@ -232,6 +232,61 @@ def test_an_altered_model_is_refused(tmp_path):
         io.save(model, tmp_path / "model.mm")
 
 
+def test_kernel_values_of_unequal_sizes_end_too():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(100.0, 3.0, size=(30, 2)), rng.integers(0, 2, 30)
+    model = RankSVC(kernel="poly").fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert model.n_iter_ < 1000
+
+
+SVM_RANK = """\
+SVM-light Version V6.20
+0 # kernel type
+3 # kernel parameter -d
+1 # kernel parameter -g
+1 # kernel parameter -s
+1 # kernel parameter -r
+empty# kernel parameter -u
+4 # highest feature index
+62 # number of training documents
+2 # number of support vectors plus 1
+0 # threshold b, each following line is a SV (starting with alpha*y)
+1 1:-0.5 2:0.25 4:2 #
+"""
+
+
+def test_svm_ranks_model_files_are_read_and_written(tmp_path):
+    X, y, qid = searches()
+    path = tmp_path / "model"
+    path.write_text(SVM_RANK)
+    scores = io.load_svm_light(path, regression=True).predict(X)
+    assert scores == pytest.approx(X @ [-0.5, 0.25, 0.0, 2.0])
+    for kernel in ("linear", "rbf"):
+        model = RankSVC(kernel=kernel).fit(X, y, qid=qid)
+        io.save_svm_light(model, path)
+        read = io.load_svm_light(path, regression=True)
+        assert read.predict(X) == pytest.approx(model.predict(X), rel=1e-12)
+
+
+def test_svm_ranks_objective_is_that_of_weights_of_queries():
+    """svm_rank_learn -c 20 -l 1 and -l 2: sums and means over the pairs of each query."""
+    X, y, qid = searches(queries=4, size=20)
+    size = np.bincount(qid)
+    pairs = np.array([(y[qid == q][:, None] > y[qid == q]).sum() for q in range(4)])
+    for weight, each in ((pairs / size, np.ones(4)), (1 / size, 1 / pairs)):
+        model = RankSVC(C=20 / 4).fit(X, y, qid=qid, sample_weight=weight[qid])
+        s, w = model.predict(X), model.coef_[0]
+        lost = [
+            each[q] * max(0.0, 1 - (s[i] - s[j]))
+            for q in range(4)
+            for i in np.flatnonzero(qid == q)
+            for j in np.flatnonzero(qid == q)
+            if y[i] > y[j]
+        ]
+        assert model.certificate_.primal == pytest.approx(w @ w / 2 + 5 * sum(lost))
+
+
 def test_other_formats_say_that_they_hold_no_ranking(tmp_path):
     X, y, qid = searches()
     model = RankSVC(kernel="rbf").fit(X, y, qid=qid)
