@@ -319,8 +319,7 @@ def read_inside(unit: float, problem: DualProblem, solution: Solution) -> Decisi
         f = solution.kernel_part + intercept + problem.linear
         size = np.abs(solution.kernel_part) if solution.size is None else solution.size
         size = size + np.abs(problem.linear)
-        own = problem.upper > 0  # known outliers may lie outside
-        intercept += outward(f[own], solution.b[own], problem.upper[own], intercept, size[own])
+        intercept += outward(f, solution.b, problem.upper, intercept, size)
     return Decision(
         unit * found.coef, unit * intercept, (unit * low, unit * high), scale=1 / unit, unit=unit
     )
