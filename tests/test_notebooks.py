@@ -29,8 +29,8 @@ def test_notebook_runs(path, tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_notebooks_are_eight_and_in_percent_format():
-    assert [path.stem[:2] for path in NOTEBOOKS] == [f"{k:02d}" for k in range(1, 9)]
+def test_notebooks_are_nine_and_in_percent_format():
+    assert [path.stem[:2] for path in NOTEBOOKS] == [f"{k:02d}" for k in range(1, 10)]
     for path in NOTEBOOKS:
         assert path.read_text().startswith("# %% [markdown]\n# # ")
 

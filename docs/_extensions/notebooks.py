@@ -15,7 +15,7 @@ CELL = re.compile(r"^# %%(?P<text> \[markdown\])?[^\n]*\n", re.MULTILINE)
 HEADER = """Notebooks
 =========
 
-The lectures in eight notebooks. Each page is what its notebook prints and draws. You can download
+The lectures in nine notebooks. Each page is what its notebook prints and draws. You can download
 it as a notebook or as a script.
 """
 UNDERLINES = {1: "=", 2: "-", 3: "~"}
