@@ -20,6 +20,7 @@ from maxmargin import (
     NuSVR,
     OneClassSVM,
     PegasosSVC,
+    PerfSVC,
 )
 from maxmargin.estimators import liblinear
 
@@ -107,7 +108,12 @@ ONLINE = {
     "NormaSVC": _three(lambda: NormaSVC(random_state=0)),
     "NormaNovelty": _two(lambda: NormaNovelty(nu=0.2, random_state=0)),
 }
-ALL = {**KERNEL, **OTHER_KERNEL, **LINEAR, **ONLINE}
+PLANES = {
+    "PerfSVC": _two(lambda: PerfSVC("f1")),
+    "PerfSVC-three-sparse": _three(lambda: PerfSVC("auc"), wrap=sparse.csr_matrix),
+    "PerfSVC-rbf": _three(lambda: PerfSVC("f1", kernel="rbf")),
+}
+ALL = {**KERNEL, **OTHER_KERNEL, **LINEAR, **ONLINE, **PLANES}
 
 
 def outputs(model, X):

@@ -149,7 +149,7 @@ SOME += [
     "LinearSVR",
     "NormaSVC",
 ]
-SOME += ["PegasosSVC", "NormaNovelty"]
+SOME += ["PegasosSVC", "NormaNovelty", "PerfSVC", "PerfSVC-rbf"]
 
 
 def c_format(model):

@@ -30,6 +30,7 @@ from maxmargin.io.model import _encode
 from maxmargin.kernel.model import KernelModel
 from maxmargin.linear.model import LinearModel
 from maxmargin.online.model import OnlineModel
+from maxmargin.structured.model import PlaneModel
 from models import ALL, outputs
 
 
@@ -45,7 +46,7 @@ def same(a, b):
             )
             and a.shape == b.shape
         )
-    if isinstance(a, KernelModel | LinearModel | OnlineModel):
+    if isinstance(a, KernelModel | LinearModel | OnlineModel | PlaneModel):
         return all(same(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
     if isinstance(a, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))

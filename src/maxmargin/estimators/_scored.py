@@ -241,15 +241,10 @@ class PlaneMachine(BaseSVM):
     # ---- use -------------------------------------------------------------------------------------
 
     def _decision_values(self, X: Any) -> Floats:
-        """The first function at the samples X."""
-        found: Floats = self._all_values(X)[0]
-        return found
-
-    def _all_values(self, X: Any) -> Floats:
-        """All functions at the samples X, a row each."""
+        """Values of every function, one column each."""
         record: PlaneModel = checked(self)
         X = self._validate_X(X, reset=False)
-        return decision_values(record, X if record.vectors is None else like(X, record.vectors))
+        return decision_values(record, X if record.vectors is None else like(X, record.vectors)).T
 
     def _certify(self, data: PlaneData, *losses: ScoreLoss) -> Certificate:
         """Recompute the certificate on the training data."""

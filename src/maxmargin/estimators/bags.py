@@ -297,7 +297,7 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
         """
         checked(self)
         sequences = sequences_of(X, self.n_features_in_, "bag")
-        return sequences.split(self._decision_values(sequences.X))
+        return sequences.split(self._decision_values(sequences.X)[:, 0])
 
     def decision_function(self, X: Any) -> Floats:
         """The decision value of each bag, that of its greatest instance.

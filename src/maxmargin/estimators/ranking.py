@@ -120,7 +120,7 @@ class BaseRanker(PlaneMachine):
         -------
         s : ndarray of shape (n_samples,)
         """
-        return self._decision_values(X)
+        return self._decision_values(X)[:, 0]
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Kendall's tau-b between targets and scores, averaged over queries.
