@@ -117,7 +117,7 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
     >>> LinearSVC().fit(X, y).score(X, y) < 0.7
     True
     >>> model = LatentSVM().fit(X, y)
-    >>> model.score(X, y) > 0.95
+    >>> model.score(X, y) > 0.9
     True
     >>> model.certificate_.status
     'stationary'

@@ -44,7 +44,7 @@ class StructuredTask(Protocol):
     >>> from maxmargin import StructuredSVM
     >>> rng = np.random.default_rng(0)
     >>> cuts = rng.integers(5, 15, 30).tolist()
-    >>> lines = [rng.normal(size=20) + 2 * (np.arange(20) >= cut) for cut in cuts]
+    >>> lines = [rng.normal(size=20) + 3 * (np.arange(20) >= cut) for cut in cuts]
     >>> model = StructuredSVM(Cut()).fit(lines[:20], cuts[:20])
     >>> model.certificate_.status
     'optimal'
