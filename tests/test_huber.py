@@ -11,6 +11,7 @@ from maxmargin.kernel import certificate as kernel_certificate
 from maxmargin.kernel import problems, tube
 from maxmargin.kernel.damping import Damped, Primal, damped
 from maxmargin.kernel.evaluation import kernel_values
+from maxmargin.model_selection import leave_one_out, svr_path
 from test_against_qp import make
 
 rng = np.random.default_rng(5)
@@ -101,6 +102,23 @@ def test_a_limit_leaves_a_sensible_model():
     constant = Primal(tube.huber(1000 * y, np.full(60, 1e4), 0.1)).best(0.0, np.zeros(60))
     primal = Primal(tube.huber(1000 * y, np.full(60, 1e4), 0.1))
     assert model.certificate_.primal <= primal.value(constant, np.zeros(60), 0.0) * (1 + 1e-9)
+
+
+def test_samples_left_out_and_paths():
+    """Exactly, and by the closed form, which is exact where no sample reaches the linear part."""
+    model = SVR(loss="huber", epsilon=0.3, C=3.0, gamma=0.5).fit(X, y)
+    found = leave_one_out(model, X, y).decision_values
+    for i in (0, 17, 41):
+        keep = np.arange(60) != i
+        wanted = clone(model).fit(X[keep], y[keep]).predict(X[[i]])
+        assert found[i] == pytest.approx(wanted[0], abs=1e-9)
+    model = SVR(loss="huber", epsilon=10.0, C=30.0, gamma=0.5).fit(X, y)
+    found, span = (leave_one_out(model, X, y, method=name) for name in ("exact", "span"))
+    np.testing.assert_allclose(span.decision_values, found.decision_values, atol=1e-6)
+    path = svr_path(X, y, Cs=[0.1, 3.0], estimator=SVR(loss="huber", epsilon=0.3, gamma=0.5))
+    for C, one in zip(path.Cs, path.models, strict=True):
+        wanted = clone(one).set_params(C=C).fit(X, y)
+        np.testing.assert_allclose(one.predict(X), wanted.predict(X), atol=1e-9)
 
 
 # ---- one record for all losses -------------------------------------------------------------------

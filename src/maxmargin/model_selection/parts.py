@@ -52,10 +52,13 @@ class Part(NamedTuple):
         return found
 
     def ridge(self, machine: Machine) -> Floats:
-        """What a squared loss adds to the diagonal of the kernel."""
-        if not is_squared(machine) or np.isinf(machine.C):
+        """What a squared loss, or Huber's where it is squared, adds to the kernel's diagonal."""
+        squared, huber = is_squared(machine), machine.loss == "huber"
+        if not (squared or huber) or np.isinf(machine.C):
             return np.zeros(len(self.rows))
-        return 1 / (2 * problems.bounds(float(machine.C), self.weight, True))
+        bounds = problems.bounds(float(machine.C), self.weight, squared)
+        ridge: Floats = 1 / (2 * bounds) if squared else float(machine.epsilon) / bounds
+        return ridge
 
 
 def is_squared(machine: Machine) -> bool:
