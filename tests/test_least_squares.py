@@ -237,6 +237,15 @@ def test_files_pickles_and_compression(make, tmp_path):
     np.testing.assert_allclose(again.predict(X), model.predict(X), atol=1e-6)
 
 
+def test_progress_and_a_class_without_weight(capfd):
+    X, y = load_iris(return_X_y=True)
+    weight = (y != 1).astype(float)
+    model = LSSVC(verbose=1).fit(X, y, weight)
+    assert "LSSVC: optimal: gap" in capfd.readouterr().err
+    assert set(model.predict(X)) == {0, 2}
+    assert model.certify(X, y, weight).status == "optimal"
+
+
 def test_compact_needs_fewer_vectors():
     X, y = binary(80)
     model = LSSVC(C=4).fit(X, y)

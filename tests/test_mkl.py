@@ -302,6 +302,12 @@ def test_limits_and_warm_start():
     assert late.certificate_.status == "time_limit"
 
 
+def test_progress(capfd):
+    X, y, kernels, _, C = stack(13, 40)
+    MKLSVC(kernels, C=C, verbose=1).fit(X, y)
+    assert "MKLSVC: optimal: gap" in capfd.readouterr().err
+
+
 def test_bad_input_is_refused():
     X, y = binary(40)
     for kernels, text in (

@@ -152,4 +152,5 @@ def _judged(
         None, decision.coef, solved.part[:, k], levels, solved.n_iter, indefinite, greatest
     )
     trained = judged(task, problem, workspace, solution, decision, convexity)
+    workspace.monitor.say(str(trained.certificate), final=True)
     return trained._replace(held_out=solved.held_out[:, k].copy())

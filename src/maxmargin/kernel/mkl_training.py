@@ -158,6 +158,7 @@ def train(task: MultipleTask, monitor: Monitor, most: int, start: Floats | None 
     )
     status = verdict(ended, found, Demand.on_violation(tol), _size(claims))
     found = _with_status(found, status, solves)
+    monitor.say(str(found), final=True)
     return Machines(point.d, scales, samples, [one.decision for one in claims], found)
 
 
