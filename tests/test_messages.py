@@ -200,6 +200,7 @@ def test_mixed_labels(cls, labels, said):
 def test_a_matrix_that_is_not_symmetric_is_the_users(cls):
     K = X @ X.T
     K /= np.sqrt(np.outer(np.diag(K), np.diag(K)))  # SVDD needs equal values on the diagonal
+    K += 0.01 * np.eye(len(K))  # and the cutting-plane method a positive semidefinite matrix
     K[2, 7] += 1e-4 * np.abs(K).max()
     with pytest.warns(UserWarning, match="The precomputed matrix is not symmetric") as caught:
         fit(cls(kernel="precomputed"), K)
