@@ -110,6 +110,14 @@ def test_without_the_penalty_it_is_svc():
     np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-8)
 
 
+@pytest.mark.parametrize("normalised", [False, True])
+def test_equal_samples_are_one_vertex(normalised):
+    _, y, _ = partial(6, n=20)
+    model = LaplacianSVC(normalised=normalised).fit(np.ones((20, 3)), y)
+    assert model.certificate_.status == "optimal"
+    assert len(model.support_) <= 1
+
+
 def test_two_moons_with_one_label_of_each_class():
     errors = []
     for seed in range(5):

@@ -69,9 +69,11 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
     C : float, default=1.0
         Weight of the losses of labelled samples.
     manifold : float, default=1.0
-        Weight of the manifold penalty; 0 gives the model of SVC.
+        Weight of the manifold penalty; 0 gives the model of SVC. The penalty is a sum over edges:
+        with ten times the samples a tenth of the weight has about the same effect.
     n_neighbors : int, default=6
-        Neighbours to which each sample is joined. Equal samples are one vertex of the graph.
+        Neighbours to which each sample is joined; all others if there are fewer. Equal samples are
+        one vertex of the graph.
     edges : {"binary", "heat"}, default="binary"
         W_ij is 1, or exp(-|x_i - x_j|^2 / t) with t the mean squared length of the edges. With
         ``kernel="precomputed"`` or a function, distances are those in feature space.

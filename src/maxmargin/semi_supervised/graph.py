@@ -29,6 +29,8 @@ class EdgeWeights(Enum):
 
 def neighbour_graph(X: Any, k: int, weights: EdgeWeights, precomputed: bool = False) -> Any:
     """The symmetric matrix W as CSR, of samples or of their distances."""
+    if k == 0:  # a single sample
+        return sparse.csr_matrix((1, 1))
     metric = "precomputed" if precomputed else "minkowski"
     lengths = kneighbors_graph(X, k, mode="distance", metric=metric, include_self=False)
     lengths.data **= 2
@@ -43,10 +45,11 @@ def neighbour_graph(X: Any, k: int, weights: EdgeWeights, precomputed: bool = Fa
 def laplacian(W: Any, normalised: bool) -> Any:
     """L as CSR; see the top of this file."""
     degree = np.asarray(W.sum(axis=1)).ravel()
-    if not normalised:
-        return (sparse.diags(degree) - W).tocsr()
-    root = sparse.diags(1 / np.sqrt(degree))
-    return (sparse.identity(len(degree)) - root @ W @ root).tocsr()
+    L = sparse.diags(degree) - W
+    if normalised:
+        root = sparse.diags(1 / np.sqrt(np.where(degree > 0, degree, 1.0)))
+        L = root @ L @ root
+    return L.tocsr()
 
 
 def feature_distances(K: Floats) -> Floats:
