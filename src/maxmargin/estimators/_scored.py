@@ -200,19 +200,13 @@ class PlaneMachine(BaseSVM):
         return KernelSpace(workspace.whole() if few else workspace.source)
 
     def _convexity(self, data: PlaneData) -> Convexity:
-        """What is known about the kernel; refused where it is not positive semidefinite."""
+        """What is known about the kernel."""
         if data.kernel.positive_semidefinite:
             return Convexity.PROVED
         precise = float(np.finfo(np.float64).eps)
         given = data.samples.dtype if data.kernel.kind is Kind.PRECOMPUTED else np.float64
         rounding = max(precise, float(np.finfo(given).eps))
-        found = convexity_of(Samples(data.kernel, data.samples), np.ones(len(data.used)), rounding)
-        if found is Convexity.INDEFINITE:
-            raise ValueError(
-                f"{type(self).__name__} needs a positive semidefinite kernel, and {data.kernel!r} "
-                "is not on these data: use another kernel, or other numbers for it."
-            )
-        return found
+        return convexity_of(Samples(data.kernel, data.samples), np.ones(len(data.used)), rounding)
 
     def _starts(
         self, space: LinearSpace | KernelSpace, data: PlaneData, count: int
@@ -232,6 +226,14 @@ class PlaneMachine(BaseSVM):
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for a fit that fell short."""
+        if found[0].convexity is Convexity.INDEFINITE:
+            return (
+                f"{type(self).__name__} ended with a model that is not known to be near an "
+                "optimum: the kernel is not positive semidefinite on these data, and planes prove "
+                "nothing then. Use another kernel, or other numbers for it."
+            )
+        if status is Status.STATIONARY:
+            return None
         gap = max(part.relative_gap for part in found)
         return (
             f"{type(self).__name__} failed to converge{count}: {status.message} Relative gap "

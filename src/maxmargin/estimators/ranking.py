@@ -179,8 +179,8 @@ class RankSVC(BaseRanker):
     ----------
     kernel : str, callable or Kernel, default="linear"
         As for SVC. "linear" keeps weights of the features and takes any number of samples; others
-        compute all kernel values of the samples at each step. The kernel must be positive
-        semidefinite.
+        compute all kernel values of the samples at each step. The kernel should be positive
+        semidefinite: otherwise nothing is proved, and ``fit`` warns.
     degree, gamma, coef0
         As for SVC.
     tol : float, default=1e-4
