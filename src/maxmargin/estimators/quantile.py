@@ -1,4 +1,9 @@
-"""QuantileSVR."""
+"""QuantileSVR.
+
+Each quantile is fitted from zero. Starting at the solution of the neighbour was tried: nearly every
+sample is a support vector, so a start costs a product with the whole kernel matrix, and the solve
+that follows takes as long as without.
+"""
 
 from numbers import Real
 from typing import Any, ClassVar
