@@ -185,7 +185,7 @@ FAMILY_LEAST_SQUARES = [
     MKLSVC(["linear", ("rbf", [0])], norm=2, normalize="trace"),
 ]
 FAMILY_MEASURES = [PerfSVC(), PerfSVC(kernel="rbf"), PerfSVC(kernel="cosine")]
-FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="cosine")]
+FAMILY_RANKING = [RankSVC(), RankSVR(), RankSVC(kernel="rbf"), RankSVR(kernel="precomputed")]
 FAMILY_STRUCTURED = [StructuredSVM(), LatentSVM(n_init=1)]
 NOT_MATRICES = {SequenceSVM, MISVC}
 """Estimators whose X is a list of matrices, which scikit-learn's checks do not make: see
