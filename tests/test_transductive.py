@@ -268,8 +268,14 @@ def test_unlabelled_samples_help_on_two_moons_and_gaussians():
     assert np.mean(ours) < 0.07  # the Bayes error is 5 %
 
 
-def test_certify_refutes_labels_that_an_exchange_improves():
+def test_certify_refutes_labels_that_an_exchange_improves(monkeypatch):
     X, y, _ = partial(8, gap=3.0)
+    hard = balance.hard
+    with monkeypatch.context() as patch:  # the worst labels, and the exact machine for them
+        patch.setattr(balance, "hard", lambda f, cost, share: hard(-f, cost, share))
+        wrong = TransductiveSVC(algorithm="switching").fit(X, y)
+    assert wrong.fixed_labels_certificate_.status == "optimal"
+    assert wrong.certify(X, y).status == "refuted"
     for kernel in ("linear", "rbf"):
         model = TransductiveSVC(kernel=kernel).fit(X, y)
         free = np.flatnonzero(y < 0)
