@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 
 from helpers import binary, settings
 from maxmargin import LSSVC, LSSVR, SVR, Kernel, compact, io, kernel_matrix
+from maxmargin.core.lapack import inverse_diagonal
 from maxmargin.kernel import least_squares, least_squares_systems
 from maxmargin.kernel.least_squares_systems import Spectrum
 from maxmargin.kernel.workspace import KernelWorkspace
@@ -295,6 +296,14 @@ def test_search_without_gamma(tmp_path):
         LSSVCCV(gammas=[1.0], estimator=LSSVC(kernel="linear")).fit(X, y)
     with pytest.raises(ValueError, match=r"instance of maxmargin.LSSVC"):
         LSSVCCV(estimator=LSSVR()).fit(X, y)
+
+
+@pytest.mark.parametrize("n", [1, 5, 255, 256, 257, 700])
+def test_diagonal_of_the_inverse(n):
+    A = np.random.default_rng(0).normal(size=(n, n))
+    A = A @ A.T + n * np.eye(n)
+    found = inverse_diagonal(np.linalg.cholesky(A), workers=2)
+    np.testing.assert_allclose(found, np.linalg.inv(A).diagonal(), rtol=1e-10)
 
 
 def test_bits_do_not_depend_on_threads(monkeypatch):

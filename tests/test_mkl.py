@@ -151,6 +151,10 @@ def test_the_gap_is_that_of_the_whole_problem():
     found = mkl_training.certified([claim], np.array([0.5, 0.5]), 1.0)
     plain = mkl_training.certified([claim], np.array([1.0, 0.0]), 1.0)
     assert found.gap - plain.gap == pytest.approx(0.5 * (3 - 2))
+    equal = mkl_training.certified([claim], np.full(2, 0.5**0.5), 2.0)
+    more = 0.5 * (10**0.5 - 0.5**0.5 * 4)
+    assert equal.gap == pytest.approx(plain.gap + more)
+    assert equal.dual == pytest.approx(plain.primal - plain.gap - more)
     model.kernel_weights_ = np.roll(model.kernel_weights_, 1)
     with pytest.raises(ValueError, match="altered"):
         model.certify(X, y)
@@ -332,6 +336,19 @@ def test_bad_input_is_refused():
         model.predict(K[:, :10])
     with pytest.raises(NotFittedError):
         MKLSVC("precomputed").predict(K)
+
+
+def test_scales():
+    X, y = binary(40)
+    X, weight = X + 3, np.random.default_rng(0).uniform(0.5, 2, 40)
+    p = weight / weight.sum()
+    centred = X - p @ X
+    model = MKLSVC(["linear"]).fit(X, y, weight)
+    assert 1 / model.kernel_scales_[0] == pytest.approx(p @ (centred**2).sum(axis=1))
+    model = MKLSVC(["linear"], normalize="trace").fit(X, y, weight)
+    assert 1 / model.kernel_scales_[0] == pytest.approx(p @ (X**2).sum(axis=1))
+    model = MKLSVC(["linear"], normalize=None).fit(X, y, weight)
+    assert model.kernel_scales_[0] == 1
 
 
 def test_zero_and_constant_kernels_have_no_weight():
