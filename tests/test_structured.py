@@ -1,6 +1,7 @@
 """Structured outputs: losses and inference against brute force, StructuredSVM against its peers."""
 
 import pickle
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -205,6 +206,18 @@ def test_certify_finds_other_data():
         assert model.certify(X, y, few).status == "refuted"  # its plane is above that risk
     with pytest.raises(ValueError, match="features"):
         StructuredSVM().fit(X, y).certify(X[:, :2], y)
+
+
+def test_a_plane_above_the_risk_proves_nothing():
+    X, y = three(60)
+    worse = StructuredSVM().fit(X, y)
+    worse.model_ = replace(worse.model_, weights=1.5 * worse.model_.weights)
+    primal = worse.certify(X, y).primal
+    slope = worse.model_.slope
+    worse.model_ = replace(worse.model_, offset=primal + 0.5 * float(slope @ slope))
+    again = worse.certify(X, y)
+    assert again.relative_gap == pytest.approx(0, abs=1e-12)
+    assert again.status == "refuted"
 
 
 # ---- several labels ------------------------------------------------------------------------------
