@@ -1,6 +1,7 @@
 """Rankers in use: scores by query, searches, bad input, limits, files."""
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from helpers import settings
 from maxmargin import RankSVC, RankSVR, io, monitor
 from maxmargin.metrics import kendall_tau_score, ndcg_score
+from maxmargin.structured.ranking import RankLoss
 
 BOTH = (RankSVC, RankSVR)
 
@@ -211,6 +213,30 @@ def test_a_fit_that_ends_early_says_so_and_goes_on(kernel):
     assert again.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-4)
     with pytest.warns(ConvergenceWarning, match="time_limit"):
         RankSVC(kernel=kernel, time_limit=0.0).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("choice", ["raise", "keep"])
+def test_ctrl_c_raises_or_keeps_the_best_model(choice, monkeypatch):
+    X, y, qid = searches()
+    calls, real = [], RankLoss.__call__
+
+    def interrupted(loss, s):
+        calls.append(s)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return real(loss, s)
+
+    monkeypatch.setattr(RankLoss, "__call__", interrupted)
+    model = RankSVC(on_interrupt=choice)
+    if choice == "raise":
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y, qid=qid)
+        assert not hasattr(model, "model_")
+        return
+    with pytest.warns(ConvergenceWarning, match="Interrupted from the keyboard"):
+        model.fit(X, y, qid=qid)
+    assert model.certificate_.status == "interrupted"
+    assert model.score(X, y, qid=qid) > 0.3
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
