@@ -32,7 +32,7 @@ class Edit(NamedTuple):
 # ---- a kernel: Cauchy's, 1 / (1 + gamma |x - z|^2) -----------------------------------------------
 
 CAUCHY = [
-    Edit("kernel/kernels.py", "CALLABLE = 9\n", "CALLABLE = 9\n    CAUCHY = 10\n"),
+    Edit("kernel/kernels.py", "CALLABLE = 9\n", "CALLABLE = 9\n    CAUCHY = 11\n"),
     Edit("kernel/kernels.py", "PARAMETERS = {\n", 'PARAMETERS = {\n    Kind.CAUCHY: ("gamma",),\n'),
     Edit("kernel/kernels.py", "NAMES = {\n", 'NAMES = {\n    "cauchy": Kind.CAUCHY,\n'),
     Edit(
@@ -59,7 +59,7 @@ CAUCHY = [
         "            return rounding.exponent_error(kernel.gamma, terms, length), False\n"
         "        if kernel.kind is not Kind.RBF:\n            affine",
     ),
-    Edit("core/types.h", "rbf_by_differences = 7", "rbf_by_differences = 7, cauchy = 10"),
+    Edit("core/types.h", "rbf_by_differences = 7", "rbf_by_differences = 7, cauchy = 11"),
     Edit(
         "core/maps.h",
         "// use(map) with the map of the kernel\n",
