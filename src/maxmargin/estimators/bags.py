@@ -61,7 +61,8 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
     a beach because of one region, the molecule smells because of one of its shapes. ``fit``
     minimises 1/2 |w|^2 + C sum_i max(0, 1 - y_i f(bag_i)) (MI-SVM), alternating between the
     witness of each positive bag, its greatest instance, and a certified fit with these witnesses.
-    The objective never rises. It ends in a stationary point, never "optimal".
+    The objective never rises. It ends in a stationary point, never "optimal". Exports to other
+    languages hold the function f of the instances.
 
     Parameters
     ----------

@@ -122,7 +122,10 @@ def formula_of(model: Any) -> Formula:
     scalers, machine = parts_of(model)
     machine = of_best(machine)
     if not isinstance(machine, BaseSVM | BaseLinear):
-        raise TypeError(f"{type(machine).__name__} is not an estimator of maxmargin.")
+        raise TypeError(
+            f"{type(machine).__name__} is not an estimator of maxmargin whose decision function is "
+            "one formula of the features: exports hold kernel machines and linear models."
+        )
     found = _formula(machine)
     steps, table = table_steps(scalers)
     found = found._replace(preparation=tuple(steps), table=table)
