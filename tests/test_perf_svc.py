@@ -374,12 +374,17 @@ def test_formats_without_such_models_say_so(tmp_path):
         ({"measure": "f1", "k": 3}, "k=3 has no effect on measure='f1'"),
         ({"measure": "f1", "class_weight": "balanced"}, "class_weight='balanced' has no effect"),
         ({"C": 0.0}, "'C' parameter"),
-        ({"kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0}, "positive semidefinite"),
     ],
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         PerfSVC(**parameters).fit(*binary())
+
+
+def test_a_kernel_that_is_not_positive_semidefinite_is_a_warning():
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite on these data"):
+        model = PerfSVC("auc", kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(*binary())
+    assert model.certificate_.status == "stationary"
 
 
 def test_bad_data():

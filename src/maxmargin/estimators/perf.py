@@ -50,8 +50,8 @@ class PerfSVC(ClassifierMixin, TrainsForMeasure):  # type: ignore[misc]
         the training samples.
     kernel : {"linear", "rbf", "poly", "sigmoid", "laplacian", "chi2", "cosine", "precomputed"}, \
 callable or Kernel, default="linear"
-        As in SVC. With "linear" the model has a weight for each feature and no support vectors. A
-        kernel that is not positive semidefinite is refused.
+        As in SVC. With "linear" the model has a weight for each feature and no support vectors.
+        Planes prove nothing for a kernel that is not positive semidefinite: a warning says so.
     degree, gamma, coef0
         Numbers of the kernel, as in SVC.
     fit_intercept : bool, default=True
