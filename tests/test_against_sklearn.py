@@ -87,7 +87,7 @@ def test_beyond_one_block(rows, estimator, storage):
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid"])
 @pytest.mark.parametrize("name", data.BUNDLED)
-@pytest.mark.filterwarnings("ignore:The kernel is not positive semidefinite")
+@pytest.mark.filterwarnings("ignore:The problem is not convex")
 def test_other_kernels(name, kernel):
     X, y = data.load(name, ROWS)
     y = data.binary_target(y)

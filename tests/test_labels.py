@@ -69,7 +69,7 @@ def put_on_boundary(model, X, row, function, off):
     model.intercept_ = intercept
 
 
-@pytest.mark.filterwarnings("ignore:The kernel is not positive semidefinite")
+@pytest.mark.filterwarnings("ignore:The problem is not convex")
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_labels_of_every_kernel(kernel, classes):

@@ -37,7 +37,7 @@ def run(code):
     names = {}
     with warnings.catch_warnings():
         # a sigmoid is no positive semidefinite kernel; the page says "Stationary"
-        warnings.filterwarnings("ignore", "The kernel is not positive semidefinite")
+        warnings.filterwarnings("ignore", "The problem is not convex")
         exec(code, names)
     plt.close("all")
     return names
