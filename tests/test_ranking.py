@@ -85,6 +85,15 @@ def test_the_tangent_touches_the_loss_of_all_pairs_and_stays_below_it(cls):
             assert offset + t @ other <= enumerated(cls, other, y, query, weight) + 1e-10
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_weights_of_any_size_are_multiplied(size):
+    _, y, query, weight = problem(3, n=20)
+    s = np.random.default_rng(0).normal(size=20)
+    plain, scaled = (rank_loss(y, query, one)(s) for one in (weight, size * weight))
+    assert scaled.offset / size == pytest.approx(plain.offset)
+    assert scaled.t / size == pytest.approx(plain.t)
+
+
 @pytest.mark.parametrize("levels", [2, 5, 5000])
 def test_any_number_of_levels_is_counted(levels):
     rng = np.random.default_rng(levels)

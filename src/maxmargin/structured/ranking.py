@@ -105,7 +105,7 @@ class RankLoss(NamedTuple):
 
     ranking: Ranking
     cost: Floats
-    """V_q / P_q v_i; 0 in queries without pairs."""
+    """V_q / P_q v_i, in units of the greatest weight of the query; 0 in queries without pairs."""
     margin: float
     rise: float
 
@@ -127,6 +127,10 @@ def rank_loss(
 ) -> RankLoss:
     """The loss of samples with these targets, queries and positive weights."""
     ranking = ranking_of(y, query, weight)
+    greatest = np.maximum.reduceat(ranking.weight, ranking.level_begin[ranking.query_begin[:-1]])
+    unit = ranking.spread(np.ldexp(1.0, np.frexp(greatest)[1]))  # products of weights stay finite
+    ranking = ranking._replace(weight=ranking.weight / unit)
     pairs, samples = pair_weights(ranking), ranking.sums(ranking.weight)
     factor = np.divide(samples, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
-    return RankLoss(ranking, ranking.spread(factor) * ranking.weight, margin, rise)
+    cost = ranking.spread(factor) * ranking.weight * unit
+    return RankLoss(ranking, cost, margin, rise)
