@@ -303,6 +303,14 @@ class MKLSVC(BaseSVC):
         known = self.warm_start and last is not None and len(last) == count
         return np.asarray(last) if known else None
 
+    @property
+    def coef_(self) -> Any:
+        """Not there: a sum of kernels has no weights of features."""
+        check_is_fitted(self)
+        raise AttributeError(
+            "coef_ is only available when using a linear kernel, not a sum of them"
+        )
+
     # ---- certification ---------------------------------------------------------------------------
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
