@@ -307,9 +307,7 @@ class MKLSVC(BaseSVC):
     def coef_(self) -> Any:
         """Not there: a sum of kernels has no weights of features."""
         check_is_fitted(self)
-        raise AttributeError(
-            "coef_ is only available when using a linear kernel, not a sum of them"
-        )
+        raise AttributeError("coef_ is only available when using a linear kernel")
 
     # ---- certification ---------------------------------------------------------------------------
 
