@@ -384,7 +384,7 @@ def test_bad_parameters(parameters, message):
 def test_a_kernel_that_is_not_positive_semidefinite_is_a_warning():
     with pytest.warns(ConvergenceWarning, match="not positive semidefinite on these data"):
         model = PerfSVC("auc", kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(*binary())
-    assert model.certificate_.status == "stationary"
+    assert model.certificate_.status != "optimal"
 
 
 def test_bad_data():
