@@ -315,7 +315,7 @@ X, Y = drawn(6)
         ([*X[:5], X[5][:, :1]], Y, "sequence 5 of X has 1 features, but 2 are expected"),
         ([*X[:5], X[5][:, 0]], Y, "sequence 5 of X has 1 dimensions, but must be a matrix"),
         ([*X[:5], np.full((3, 2), np.nan)], Y, "sequence 5 of X contains NaN"),
-        ([*X[:5], np.empty((0, 2))], Y, "minimum of 1 is required"),
+        ([*X[:5], np.empty((0, 2))], Y, "sequence 5 of X is empty: leave it out"),
         (X, Y[:5], "X has 6 sequences, but y has 5"),
         (X, [*Y[:5], [0] * 9], r"sequence 5: X has \d tokens, but y has the shape \(9,\)"),
         (X, [np.zeros(len(one), int) for one in Y], "number of classes has to be greater than one"),
