@@ -1,6 +1,7 @@
 """Structured outputs: losses and inference against brute force, StructuredSVM against its peers."""
 
 import pickle
+import signal
 from dataclasses import replace
 from itertools import product
 
@@ -487,6 +488,27 @@ def test_limits_and_warm_starts(task):
     assert short.certificate_.primal < first
     before = short.n_iter_
     assert short.fit(X, y).n_iter_ <= before
+
+
+def test_ctrl_c_keeps_the_best_model():
+    class Interrupted(Pairs):
+        calls = 0
+
+        def infer(self, x, w, y=None):
+            Interrupted.calls += 1
+            if Interrupted.calls == 25:  # in the second round of 20 samples
+                signal.raise_signal(signal.SIGINT)
+            return super().infer(x, w, y)
+
+    X, y = numbers()
+    model = StructuredSVM(Interrupted(), C=10.0, on_interrupt="keep")
+    with pytest.warns(ConvergenceWarning, match="Interrupted from the keyboard"):
+        model.fit(X, y)
+    assert model.certificate_.status == "interrupted"
+    assert model.certificate_.gap > 0
+    Interrupted.calls = 0
+    with pytest.raises(KeyboardInterrupt):
+        StructuredSVM(Interrupted(), C=10.0).fit(X, y)
 
 
 def test_tags_follow_the_task():
