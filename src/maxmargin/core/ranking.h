@@ -48,6 +48,7 @@ class RankPairs {
 
   void query(int64_t first_level, int64_t end_level) {
     const int64_t begin = r.level_begin[first_level], end = r.level_begin[end_level];
+    if (begin == end) return;
     items.resize(size_t(end - begin));
     room.resize(items.size());
     for (int64_t i = begin; i < end; ++i)
@@ -88,7 +89,8 @@ class RankPairs {
   void add(Item* lower, Item* upper, Item* end) {
     double sum = 0;
     Item* j = upper;
-    for (Item* i = end; i-- > upper;) {
+    for (Item* i = end; i != upper;) {
+      --i;
       for (; j > lower && i->key - (j - 1)->key < r.margin; --j) sum += (j - 1)->weight;
       i->below += sum;
     }
