@@ -106,6 +106,14 @@ def test_any_number_of_levels_is_counted(levels):
     assert np.array_equal(above, active.sum(axis=0))
 
 
+def test_empty_queries_and_levels_are_nothing():
+    levels, queries = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 1, 5, 5])
+    below, above = HOST.rank_pairs(np.zeros(2), np.ones(2), levels, queries, 1.0)
+    assert (below.tolist(), above.tolist()) == ([0.0, 1.0], [1.0, 0.0])
+    nothing = HOST.rank_pairs(np.empty(0), np.empty(0), levels[:1], queries[:1], 1.0)
+    assert [len(part) for part in nothing] == [0, 0]
+
+
 def test_the_number_of_threads_changes_no_bit():
     rng = np.random.default_rng(0)
     n = 200_000
