@@ -38,6 +38,11 @@ def fit(model, X=X, y=Y):
     return model.fit(X, y) if has_targets(model) else model.fit(X)
 
 
+def takes_a_matrix(cls):
+    """Whether the samples are the rows of one matrix: not where they are bags or sequences."""
+    return get_tags(cls()).input_tags.two_d_array
+
+
 def has_targets(model):
     """Whether it learns from targets: a ranker does too."""
     return get_tags(model).target_tags.required
@@ -49,11 +54,44 @@ def message(model, X=X, y=Y, error=ValueError):
     return str(caught.value)
 
 
+@pytest.mark.parametrize("cls", ALL)
+def test_every_parameter_has_its_constraint(cls):
+    assert set(inspect.signature(cls).parameters) == set(cls._parameter_constraints)
+
+
+# ---- bags and sequences --------------------------------------------------------------------------
+
+LISTS = {
+    maxmargin.MISVC: ([X[:3], X[3:6], X[6:9], X[9:]], [0, 1, 0, 1]),
+    maxmargin.SequenceSVM: ([X[:6], X[6:]], [Y[:6], Y[6:]]),
+}
+"""Samples as estimators take them that do not take a matrix."""
+
+
+def test_all_estimators_of_bags_and_sequences_are_here():
+    assert set(LISTS) == {cls for cls in ALL if not takes_a_matrix(cls)}
+
+
+@pytest.mark.parametrize("cls", LISTS)
+def test_a_limit_of_time_on_lists_is_the_users(cls):
+    with pytest.warns(ConvergenceWarning) as caught:
+        fit(cls(time_limit=0.0), *LISTS[cls])
+    assert {one.filename for one in caught} == {__file__}
+
+
+@pytest.mark.parametrize("cls", LISTS)
+def test_words_among_features_of_lists_are_named(cls):
+    samples, labels = LISTS[cls]
+    words = [np.array([["x"] * 3] * len(one), dtype=object) for one in samples]
+    assert "could not convert string to float" in message(cls(), words, labels)
+    assert "must be a list" in message(cls(), X, Y)
+
+
 # ---- one of a few words --------------------------------------------------------------------------
 
 
 def test_all_estimators_are_here():
-    assert len(ALL) > 25
+    assert len(ALL) == 29
     assert {name for _, name, _ in ENUMERATED} >= {
         "kernel",
         "loss",
@@ -147,7 +185,7 @@ FRAME = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("cls", [cls for cls in ALL if takes_a_matrix(cls)])
 def test_columns_of_words_are_named(cls):
     for data in (FRAME, FRAME.astype({"city": "category"})):
         said = message(cls(), data)
@@ -178,7 +216,9 @@ def test_words_as_targets_of_a_regression(cls):
     )
 
 
-@pytest.mark.parametrize("cls", [cls for cls in ALL if is_classifier(cls())])
+@pytest.mark.parametrize(
+    "cls", [cls for cls in ALL if is_classifier(cls()) and takes_a_matrix(cls)]
+)
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
@@ -201,7 +241,10 @@ def test_mixed_labels(cls, labels, said):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("cls", [cls for cls in ALL if "kernel" in cls._parameter_constraints])
+@pytest.mark.parametrize(
+    "cls",
+    [cls for cls in ALL if "kernel" in cls._parameter_constraints and takes_a_matrix(cls)],
+)
 def test_a_matrix_that_is_not_symmetric_is_the_users(cls):
     K = X @ X.T
     K /= np.sqrt(np.outer(np.diag(K), np.diag(K)))  # SVDD needs equal values on the diagonal
@@ -215,7 +258,13 @@ def test_a_matrix_that_is_not_symmetric_is_the_users(cls):
 
 @pytest.mark.parametrize(
     "cls",
-    [cls for cls in ALL if "time_limit" in cls._parameter_constraints and "CV" not in cls.__name__],
+    [
+        cls
+        for cls in ALL
+        if "time_limit" in cls._parameter_constraints
+        and "CV" not in cls.__name__
+        and takes_a_matrix(cls)
+    ],
 )
 def test_a_limit_of_time_is_the_users(cls):
     with pytest.warns(ConvergenceWarning) as caught:

@@ -25,6 +25,11 @@ from maxmargin.kernel.training import Method
 SCALE = "Consider pre-processing your data with StandardScaler or MinMaxScaler."
 
 
+def shared_constraints(*names: str) -> dict[str, Any]:
+    """The constraints of parameters that an estimator shares with the kernel machines."""
+    return {name: BaseSVM._parameter_constraints[name] for name in names}
+
+
 def kind_of(kernel: Any) -> Kind | None:
     """The kind of a kernel parameter; None for a value that is not valid."""
     if isinstance(kernel, Kernel):

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._base import BaseSVM, shared_constraints
 from maxmargin.estimators._data import like
 from maxmargin.estimators._record import checked, field, fitted, known_field
 from maxmargin.estimators._targets import (
@@ -73,7 +73,7 @@ class BaseOnline(BaseSVM):
     """Sample weights as repetitions, and functions of support vectors."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: BaseSVM._parameter_constraints[name] for name in SHARED},
+        **shared_constraints(*SHARED),
         "alpha": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "budget": [None, Interval(Integral, 1, None, closed="left")],

@@ -13,7 +13,7 @@ from maxmargin.certificate import Certificate, worst
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.estimators import _outcome
-from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._base import BaseSVM, shared_constraints
 from maxmargin.estimators._data import like, refuse_batch_dependence, symmetric
 from maxmargin.estimators._record import checked, field, fitted, known_field
 from maxmargin.estimators._targets import validate_weight
@@ -93,7 +93,7 @@ class PlaneMachine(BaseSVM):
     """Functions of the samples, of weights of the features or of support vectors."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: BaseSVM._parameter_constraints[name] for name in SHARED},
+        **shared_constraints(*SHARED),
         "C": [Interval(Real, 0.0, None, closed="neither")],
     }
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin.audit import greatest_error
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.estimators._base import BaseSVM, all_or_nothing
+from maxmargin.estimators._base import BaseSVM, all_or_nothing, shared_constraints
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._partial import PartialLabels, read_labels
@@ -148,7 +148,17 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSVM._parameter_constraints,
+        **shared_constraints(
+            "kernel",
+            "degree",
+            "gamma",
+            "coef0",
+            "tol",
+            "verbose",
+            "max_iter",
+            "time_limit",
+            "on_interrupt",
+        ),
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._base import shared_constraints
 from maxmargin.estimators._classifier import BaseSVC
 from maxmargin.estimators._machine import KernelMachine, Shared, TrainingSet
 from maxmargin.estimators._probability import sample_keys
@@ -30,7 +30,7 @@ from maxmargin.monitor import Monitor
 SHARED = ("kernel", "degree", "gamma", "coef0", "tol", "verbose")
 """Parameters that these machines share with the others."""
 CONSTRAINTS: dict[str, Any] = {
-    **{name: BaseSVM._parameter_constraints[name] for name in SHARED},
+    **shared_constraints(*SHARED),
     "C": [Interval(Real, 0.0, None, closed="neither")],
 }
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length, chec
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import _outcome
-from maxmargin.estimators._base import BaseSVM
+from maxmargin.estimators._base import shared_constraints
 from maxmargin.estimators._classifier import BaseSVC, Labelled
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._kernel_list import is_consistent, refuse_kernels, scaled, sum_of
@@ -122,7 +122,7 @@ class MKLSVC(BaseSVC):
 
     _problem = Problem.C_SVC
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: BaseSVM._parameter_constraints[name] for name in OWN},
+        **shared_constraints(*OWN),
         "class_weight": BaseSVC._parameter_constraints["class_weight"],
         "kernels": "no_validation",  # refuse_kernels has the message
         "norm": [Interval(Real, 1, None, closed="left")],

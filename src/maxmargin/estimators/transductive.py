@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats
-from maxmargin.estimators._base import BaseSVM, all_or_nothing
+from maxmargin.estimators._base import all_or_nothing, shared_constraints
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._transductive import BaseTransductive
 from maxmargin.semi_supervised.paths import Path
@@ -135,7 +135,18 @@ class TransductiveSVC(ClassifierMixin, BaseTransductive):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BaseSVM._parameter_constraints,
+        **shared_constraints(
+            "kernel",
+            "degree",
+            "gamma",
+            "coef0",
+            "tol",
+            "cache_size",
+            "verbose",
+            "max_iter",
+            "time_limit",
+            "on_interrupt",
+        ),
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "C_unlabelled": [None, Interval(Real, 0.0, None, closed="neither")],
         "balance": [None, Interval(Real, 0.0, 1.0, closed="both"), "array-like"],
