@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from helpers import three
 from maxmargin import LinearSVC, StructuredSVM, io
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources import make_source
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.monitor import Monitor
 from maxmargin.structured import Chain, Multiclass, MultiLabel, StructuredTask, Taxonomy
@@ -22,7 +24,8 @@ from maxmargin.structured.cutting_plane import solve
 from maxmargin.structured.inference_cache import TaskRisk, solve_cached
 from maxmargin.structured.joint_features import JointSpace, examples_of
 from maxmargin.structured.multiclass import ClassesLoss, zero_one
-from maxmargin.structured.spaces import LinearSpace
+from maxmargin.structured.risks import ScoreRisk
+from maxmargin.structured.spaces import KernelSpace, LinearSpace
 from maxmargin.structured.taxonomy import tree_of
 
 
@@ -180,6 +183,20 @@ def test_multi_class_is_crammer_and_singers_machine(C):
     np.testing.assert_allclose(fast.decision_function(X), peer.decision_function(X), atol=2e-3)
     np.testing.assert_array_equal(slow.predict(X), fast.predict(X))
     assert slow.score(X, y) == pytest.approx(fast.score(X, y) - 1)  # minus the mean loss
+
+
+def test_classes_with_a_kernel():
+    """The loss needs scores only, so a kernel will do: all classes share it."""
+    X, y = three(45)
+    loss = ClassesLoss(y, np.ones(45), zero_one(3))
+    linear = solve(ScoreRisk(LinearSpace(ArrayDesign(X), 3), loss), 1.0, 1e-8, Monitor())
+    same, rbf = (
+        solve(ScoreRisk(KernelSpace(make_source(kernel, X), 3), loss), 1.0, 1e-8, Monitor())
+        for kernel in (Kernel.linear(), Kernel.rbf(0.5))
+    )
+    assert same.primal == pytest.approx(linear.primal, rel=1e-6)
+    assert rbf.ended is None
+    assert rbf.risk < linear.risk
 
 
 def test_weights_are_copies_and_sparse_data_are_the_same():
