@@ -44,8 +44,8 @@ class AveragePrecisionLoss(NamedTuple):
     def __call__(self, s: Floats) -> Tangent:
         """The tangent at the scores s."""
         positive, negative = np.flatnonzero(self.is_positive), np.flatnonzero(~self.is_positive)
-        positive = positive[np.argsort(-s[positive], kind="stable")]
-        negative = negative[np.argsort(-s[negative], kind="stable")]
+        positive = positive[np.argsort(-s[positive])]
+        negative = negative[np.argsort(-s[negative])]
         p, q = len(positive), len(negative)
         first = _first_below(s[positive], s[negative])
         before = np.searchsorted(first, np.arange(1, p + 1), side="right")
