@@ -14,6 +14,7 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._base import BaseSVM
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
+from maxmargin.estimators._one_each import OneFunctionEach, winners
 from maxmargin.estimators._partial import PartialLabels, class_shares, read_labels
 from maxmargin.estimators._record import checked, field, fitted
 from maxmargin.estimators._targets import validate_weight
@@ -57,7 +58,7 @@ class Prepared(NamedTuple):
         return self.kernel.kind is Kind.LINEAR
 
 
-class BaseTransductive(BaseSVM):
+class BaseTransductive(OneFunctionEach, BaseSVM):
     """Fitting, prediction and certification of the transductive machine."""
 
     model_: KernelModel | LinearModel
@@ -143,9 +144,9 @@ class BaseTransductive(BaseSVM):
         if len(found) == 1:
             position[free] = self._sign[0, free] > 0
         elif free.any():
-            position[free] = self._winners(self._values_of(pick(data.X, np.flatnonzero(free))))
+            position[free] = winners(self._values_of(pick(data.X, np.flatnonzero(free))))
         if unused.any():
-            position[unused] = self._winners(self._values_of(pick(data.X, np.flatnonzero(unused))))
+            position[unused] = winners(self._values_of(pick(data.X, np.flatnonzero(unused))))
         return position
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
@@ -172,12 +173,6 @@ class BaseTransductive(BaseSVM):
         if isinstance(record, LinearModel):
             return linear_model.decision_values(record, X)
         return prediction.decision_values(record, X)
-
-    def _winners(self, values: Floats) -> NDArray[np.int64]:
-        """Positions in classes_; of equal values the first."""
-        if values.shape[1] == 1:
-            return (values[:, 0] > 0).astype(np.int64)
-        return np.asarray(values.argmax(axis=1), np.int64)
 
     # ---- the fitted state ------------------------------------------------------------------------
 

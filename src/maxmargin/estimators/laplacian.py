@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -14,6 +13,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._base import BaseSVM, all_or_nothing, shared_constraints
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
+from maxmargin.estimators._one_each import OneFunctionEach, winners
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._partial import PartialLabels, read_labels
 from maxmargin.estimators._record import checked, field, fitted
@@ -47,7 +47,7 @@ class Vertices(NamedTuple):
     """Their vertices."""
 
 
-class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
+class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[misc]
     """Semi-supervised classification by manifold regularisation (LapSVM), exact and certified.
 
     Minimises
@@ -296,7 +296,7 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         beta = part.columns() @ deformed.expansion[:, part.rows].T
         values = (K @ beta.T) + part.intercept
         label = np.zeros(len(found.weight), np.int64)
-        label[found.rows] = _winners(values)
+        label[found.rows] = winners(values)
         label = np.where(labels.known, labels.label, label)
         fits = [
             (found.rows, Trained(Decision(coef, float(b), tuple(ends)), known))
@@ -312,41 +312,10 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         free = np.flatnonzero(~labels.known)
         if len(free):  # equal samples, and those of weight 0, share no vertex
             values = prediction.decision_values(self.model_, pick(found.X, free))
-            self.transduction_[free] = labels.classes[_winners(values)]
+            self.transduction_[free] = labels.classes[winners(values)]
         return self
 
     # ---- prediction and certification ------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> Floats:
-        """Evaluate the decision function.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one value a sample, positive for ``classes_[1]``.
-        """
-        values = self._values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The label with the greatest decision value.
-        """
-        return np.asarray(self.classes_[_winners(self._values(X))])
 
     def _values(self, X: Any) -> Floats:
         """Values of every decision function, one column each."""
@@ -393,10 +362,3 @@ class LaplacianSVC(ClassifierMixin, BaseSVM):  # type: ignore[misc]
         own = machine.decision_function(deformed.values).ravel()
         other = self.decision_function(pick(X, found.known)).ravel()
         return known.updated(audit_error=max(known.audit_error, greatest_error(own, other)))
-
-
-def _winners(values: Floats) -> NDArray[np.int64]:
-    """Positions of the greatest value in each row; of a single one, of its sign."""
-    if values.shape[1] == 1:
-        return (values[:, 0] > 0).astype(np.int64)
-    return np.asarray(values.argmax(axis=1), np.int64)

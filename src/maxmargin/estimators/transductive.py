@@ -4,13 +4,10 @@ from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
 from maxmargin.certificate import Certificate
-from maxmargin.core.arrays import Floats
 from maxmargin.estimators._base import all_or_nothing, shared_constraints
 from maxmargin.estimators._options import StrOptions
 from maxmargin.estimators._transductive import BaseTransductive
@@ -213,37 +210,6 @@ class TransductiveSVC(ClassifierMixin, BaseTransductive):  # type: ignore[misc]
 
     def _paths(self) -> Sequence[Path]:
         return tuple(Path) if self.algorithm == "best" else (Path(self.algorithm),)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Evaluate the decision function.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        f : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one value a sample, positive for ``classes_[1]``.
-        """
-        values = self._values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The label with the greatest decision value.
-        """
-        return np.asarray(self.classes_[self._winners(self._values(X))])
 
     def certify(self, X: Any, y: Any, sample_weight: Any = None) -> Certificate:
         """Check the fitted model on its training data.
