@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from maxmargin import MISVC, SVC, LatentSVM, LinearSVC, StructuredSVM, io
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.structured.latent import Bags, PartsProblem, hinge_duals, hinge_intercept, parts_of
+from maxmargin.structured.bags import Bags, hinge_duals, hinge_intercept
+from maxmargin.structured.parts import PartsProblem, parts_of
 from maxmargin.structured.spaces import LinearSpace
 
 

@@ -24,16 +24,9 @@ from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.kernel.kernels import NAMES
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
+from maxmargin.structured.bags import Bags, MeanLoss, WitnessLoss, hinge_intercept
 from maxmargin.structured.cutting_plane import solve
-from maxmargin.structured.latent import (
-    Bags,
-    LatentSolution,
-    MeanLoss,
-    WitnessLoss,
-    best_of,
-    descend,
-    hinge_intercept,
-)
+from maxmargin.structured.latent import LatentSolution, best_of, descend
 from maxmargin.structured.risks import ScoreRisk
 from maxmargin.structured.spaces import KernelSpace, LinearSpace
 

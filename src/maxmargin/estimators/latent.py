@@ -22,13 +22,8 @@ from maxmargin.estimators._outputs import OTHER_LABELS, encode_known, refuse_sin
 from maxmargin.estimators._record import checked
 from maxmargin.estimators._targets import encode, validate_weight
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.structured.latent import (
-    LatentSolution,
-    PartsProblem,
-    best_of,
-    descend,
-    parts_of,
-)
+from maxmargin.structured.latent import LatentSolution, best_of, descend
+from maxmargin.structured.parts import PartsProblem, parts_of
 from maxmargin.structured.spaces import LinearSpace
 
 

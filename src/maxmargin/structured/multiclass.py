@@ -9,7 +9,7 @@ The maximum over y is loss-augmented inference. Three models are cases of it:
 
     multi-class    paths = I,          delta = 1 - I             Crammer and Singer's machine
     taxonomy       paths to the root,  delta = the tree loss     taxonomy.py
-    parts          paths = I,          delta = 1 between parts   latent.py; the labels are those of
+    parts          paths = I,          delta = 1 between parts   parts.py; the labels are those of
                                        of different classes      the samples' parts
 """
 
