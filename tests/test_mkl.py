@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import cross_val_score
 
-from helpers import binary
+from helpers import binary, settings
 from maxmargin import MKLSVC, SVC, Kernel, io, kernel_matrix
 from maxmargin.kernel import mkl_training, multiple_kernels, problems
 from maxmargin.kernel.multiple_kernels import Kernels, Learner
@@ -133,6 +133,27 @@ def test_it_takes_few_machines():
         counts.append(int(MKLSVC(kernels, C=C).fit(X, y).n_iter_[0]))
     assert np.mean(counts) < 12
     assert max(counts) < 30
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", [251, 331, 382])
+def test_kinks_need_several_machines(seed, monkeypatch):
+    """Where a machine has several solutions, one of them alone closes no gap."""
+    rng = np.random.default_rng(seed)
+    X, y = np.round(rng.normal(size=(20, 4))), (np.arange(20) % 3 == 0).astype(int)
+    C = float(10 ** rng.uniform(-2, 0))
+    model = MKLSVC([*(("linear", [j]) for j in range(4)), "rbf"], C=C).fit(X, y)
+    assert model.certificate_.status == model.certify(X, y).status == "optimal"
+    assert model.certificate_.relative_gap < 1e-4
+    K = [
+        kernel_matrix(part.kernel, X if part.columns is None else X[:, list(part.columns)])
+        for part in model.kernels_.parts
+    ]
+    K = np.stack(K, axis=2) * model.kernel_scales_
+    best = cone_program(K, 2.0 * y - 1, np.full(20, C), 1)
+    assert model.certificate_.primal == pytest.approx(best, rel=1e-5)
+    settings(monkeypatch, multiple_kernels, cuts=0)
+    assert clone(model).fit(X, y).certificate_.relative_gap > 1e-4
 
 
 def test_the_gap_is_that_of_the_whole_problem():

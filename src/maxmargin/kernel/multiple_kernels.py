@@ -23,7 +23,8 @@ where P is the inverse of [K_d 1; 1' 0] without its last row and column.
 A step minimises the quadratic model over the simplex, which is a dual problem of problems.py, and
 is shortened while J does not fall (Chapelle and Rakotomamonjy, 2008, for p = 1). It takes about ten
 machines, each from the one before; cutting planes and fixed-point iterations take three to ten
-times as many (decision 32). All machines share the kernel values, which are computed once.
+times as many (decision 32). Where J has a kink, mkl_cuts.py ends the work. All machines share the
+kernel values, which are computed once.
 """
 
 from collections.abc import Sequence
@@ -33,9 +34,10 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.lapack import cholesky, cholesky_solve
-from maxmargin.kernel import block
+from maxmargin.kernel import block, mkl_cuts
 from maxmargin.kernel.cache import free_memory
 from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.mkl_cuts import Cut
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.solution import Solution
 from maxmargin.kernel.sources import MatrixSource, Source
@@ -65,8 +67,14 @@ class Settings(NamedTuple):
     """Share of the mean diagonal that is added to matrices which may be singular."""
     keep: float = 0.05
     """Share of u_m, at least, that a step leaves where p > 1: no weight is 0 there."""
+    least: float = 1e-10
+    """u_m up to which the closed form of the optimum takes the place of a Newton step, p > 1."""
     decrease: float = 1e-4
     """Share of the predicted decrease with which a step is accepted (Armijo)."""
+    cuts: int = 100
+    """Rounds of cutting planes, at most, at the end."""
+    patience: int = 10
+    """Rounds of them in which the gap must halve."""
     shortest: float = 1e-6
     """The shortest step, as a share of the whole one."""
 
@@ -151,6 +159,10 @@ class Point(NamedTuple):
         """The relative gap."""
         return (self.primal - self.dual) / max(abs(self.primal), abs(self.dual), 1e-300)
 
+    def cut(self) -> Cut:
+        """The machines as a lower bound of J."""
+        return Cut(self.linear, self.s, np.array([one.b for one in self.solutions]), self.F)
+
     def slopes(self, p: float) -> Floats:
         """The derivatives of J by u."""
         return -0.5 * self.s * _chain(self.u, self.d, p)
@@ -200,18 +212,23 @@ class Learner(NamedTuple):
             Kernel.precomputed(), source.K if isinstance(source, MatrixSource) else None
         )
         workspace = KernelWorkspace(source, self.monitor, "auto", samples)
-        solutions, parts, primal, linear = [], [], 0.0, 0.0
+        solutions, parts = [], []
         for k, problem in enumerate(self.problems):
             start = None if before is None else before.solutions[k].b
             solution = block.solve(problem, workspace, SETTINGS.inner * self.tol, start)
             solutions.append(solution)
             parts.append(self.kernels.products(solution.b))
+        return self.point(u, source, solutions, np.array(parts).swapaxes(0, 1))
+
+    def point(self, u: Floats, source: Source, solutions: Sequence[Solution], F: Floats) -> Point:
+        """The values of machines with these solutions."""
+        d, primal, linear = u ** (1 / self.p), 0.0, 0.0
+        for k, (problem, solution) in enumerate(zip(self.problems, solutions, strict=True)):
             y, C = -problem.linear, np.maximum(problem.upper, -problem.lower)
-            f = d @ parts[-1] + solution.levels[0].value
+            f = d @ F[:, k] + solution.levels[0].value
             slack = np.maximum(0.0, 1 - y * f)
-            primal += 0.5 * float(d @ (parts[-1] @ solution.b)) + float((C * slack).sum())
+            primal += 0.5 * float(d @ (F[:, k] @ solution.b)) + float((C * slack).sum())
             linear += float((y * solution.b).sum())
-        F = np.array(parts).swapaxes(0, 1)
         s = np.einsum("mcn,cn->m", F, np.array([one.b for one in solutions]))
         dual = linear - 0.5 * dual_norm(s, self.p)[0]
         return Point(u, d, source, tuple(solutions), F, s, linear, primal, dual)
@@ -240,19 +257,22 @@ class Learner(NamedTuple):
 
     def newton_point(self, at: Point) -> Floats:
         """The minimiser of the quadratic model over the simplex."""
-        M, chain = len(at.u), _chain(at.u, at.d, self.p)
+        M, chain, diagonal = len(at.u), _chain(at.u, at.d, self.p), np.diag_indices(len(at.u))
         G, H = at.slopes(self.p), chain[:, None] * self.curvature(at) * chain
-        lower = np.zeros(M)
-        if self.p > 1:
-            H[np.diag_indices(M)] += G * (1 / self.p - 1) / np.maximum(at.u, np.finfo(float).tiny)
-            lower = SETTINGS.keep * at.u
-        H[np.diag_indices(M)] += 100 * SETTINGS.ridge * float(np.trace(H)) / M
-        unit = max(float(np.abs(G).max()), float(np.abs(H).max()), 1e-300)
+        lower, upper = np.zeros(M), np.ones(M)
+        if self.p > 1:  # beside the others, the least weights have no curvature that float64 holds
+            least = at.u < SETTINGS.least
+            curved = G * (1 / self.p - 1) / np.maximum(at.u, SETTINGS.least)
+            H[diagonal] += np.where(least, 0.0, curved)
+            own = np.minimum(dual_norm(at.s, self.p)[1] ** self.p, SETTINGS.least)
+            lower, upper = np.where(least, own, SETTINGS.keep * at.u), np.where(least, own, 1.0)
+        unit = max(float(np.abs(G).max()), np.finfo(float).tiny)
         G, H = G / unit, H / unit
+        H[diagonal] = (1 + 100 * SETTINGS.ridge) * H[diagonal] + SETTINGS.ridge
         start = lower.copy()
-        start[0] += 1 - lower.sum()
+        start[np.argmax(upper - lower)] += 1 - lower.sum()
         zeros, group = np.zeros(M), np.zeros(M, np.int64)
-        problem = DualProblem(G - H @ at.u, lower, np.ones(M), group, np.arange(M), start, zeros)
+        problem = DualProblem(G - H @ at.u, lower, upper, group, np.arange(M), start, zeros)
         source = MatrixSource(H)
         source.convex = True
         workspace = KernelWorkspace(source, Monitor(), "auto", Samples(Kernel.precomputed(), H))
@@ -270,7 +290,9 @@ def fixed_point(at: Point, p: float) -> Floats:
     """The weights that suit the functions w_m: a first step that needs no second derivatives."""
     size = at.d * at.d * np.maximum(at.s, 0.0)
     found = size ** (p / (p + 1))
-    return normalised(found) if found.sum() > 0 else at.u
+    if not found.sum() > 0:
+        return at.u
+    return normalised(np.maximum(normalised(found), SETTINGS.keep * at.u))
 
 
 def learn(learner: Learner, u: Floats, most: int) -> Learnt:
@@ -280,7 +302,7 @@ def learn(learner: Learner, u: Floats, most: int) -> Learnt:
     target = SETTINGS.target * learner.tol
     target = min(target, SETTINGS.small_target) if small else target
     best = at = learner.at(u, None)
-    solves = 1
+    solves, seen = 1, [at.cut()]
     while True:
         best = at if at.gap < best.gap else best
         ended = _ended(at, monitor, solves, most)
@@ -292,11 +314,42 @@ def learn(learner: Learner, u: Floats, most: int) -> Learnt:
         if at.gap <= target or ended is not None or len(u) == 1:
             return Learnt(best, None if best.gap <= target else ended, solves)
         goal = fixed_point(at, p) if p > 1 and solves == 1 else learner.newton_point(at)
-        at, tried, moved = _step(learner, at, goal, most - solves)
+        at, tried, moved = _step(learner, at, goal, most - solves, seen)
         solves += tried
-        if not moved:  # rounding ends the method: verdict.py says how good the point is
+        if not moved:  # by rounding, or at a kink
             best = at if at.gap < best.gap else best
-            return Learnt(best, None, solves)
+            return _by_cuts(learner, best, seen, target, solves, most)
+
+
+def _by_cuts(
+    learner: Learner, best: Point, seen: list[Cut], target: float, solves: int, most: int
+) -> Learnt:
+    """Close the gap by combinations of all machines so far, where p = 1 (mkl_cuts.py)."""
+    before = best.gap
+    for count in range(SETTINGS.cuts if learner.p == 1 else 0):
+        found = mkl_cuts.lowest(seen)
+        if found is None:
+            break
+        goal, mixed = normalised(found[0]), mkl_cuts.combined(seen, found[1])
+        for u in (goal, best.u):
+            machines = [
+                mkl_cuts.solution_of(problem, mixed.b[k], u @ mixed.F[:, k])
+                for k, problem in enumerate(learner.problems)
+            ]
+            point = learner.point(u, best.source, machines, mixed.F)
+            best = point if point.gap < best.gap else best
+        if best.gap <= target or _ended(best, learner.monitor, solves, most) is not None:
+            break
+        if count % SETTINGS.patience == SETTINGS.patience - 1:
+            if best.gap > 0.5 * before:  # rounding ends the method: verdict.py judges the point
+                break
+            before = best.gap
+        point = learner.at(goal, best)
+        solves += 1
+        seen.append(point.cut())
+        best = point if point.gap < best.gap else best
+    ended = None if best.gap <= target else _ended(best, learner.monitor, solves, most)
+    return Learnt(best, ended, solves)
 
 
 def _ended(at: Point, monitor: Monitor, solves: int, most: int) -> Status | None:
@@ -307,13 +360,19 @@ def _ended(at: Point, monitor: Monitor, solves: int, most: int) -> Status | None
     return monitor.stop(0) or (Status.MAX_ITER if solves >= most else None)
 
 
-def _step(learner: Learner, at: Point, goal: Floats, most: int) -> tuple[Point, int, bool]:
-    """A step towards a goal that lowers J; how many points it tried, and whether it found one."""
+def _step(
+    learner: Learner, at: Point, goal: Floats, most: int, seen: list[Cut]
+) -> tuple[Point, int, bool]:
+    """A step towards a goal that lowers J; how many points it tried, and whether it found one.
+
+    Every point tried is appended to those seen.
+    """
     step, p = goal - at.u, learner.p
     slope, length, tried = float(at.slopes(p) @ step), 1.0, 0
     while True:
         point = learner.at(normalised(at.u + length * step), at)
         tried += 1
+        seen.append(point.cut())
         # Values of J are known to lie between lower and primal.
         if point.lower <= at.primal + SETTINGS.decrease * length * slope and point.gap < np.inf:
             better = point.primal < at.primal or point.gap < at.gap
