@@ -13,8 +13,9 @@ from sklearn.model_selection import cross_val_score
 
 from helpers import binary, settings
 from maxmargin import MKLSVC, SVC, Kernel, io, kernel_matrix
-from maxmargin.kernel import mkl_training, multiple_kernels, problems
-from maxmargin.kernel.multiple_kernels import Kernels, Learner
+from maxmargin.kernel import mkl_training, mkl_values, multiple_kernels, problems
+from maxmargin.kernel.mkl_values import Kernels
+from maxmargin.kernel.multiple_kernels import Learner
 from maxmargin.kernel.sources import MatrixSource
 from maxmargin.monitor import Monitor
 from reference import factor
@@ -245,7 +246,7 @@ def test_large_problems_by_rounds_and_without_stored_values(monkeypatch):
     kernels = [("rbf", [0, 1]), ("rbf", [2, 3]), ("rbf", [4, 5])]
     one = MKLSVC(kernels).fit(X, y)
     assert one.certificate_.status == one.certify(X, y).status == "optimal"
-    monkeypatch.setattr(multiple_kernels, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(mkl_values, "free_memory", lambda: 2**20)
     two = MKLSVC(kernels).fit(X, y)
     np.testing.assert_allclose(one.kernel_weights_, two.kernel_weights_, atol=1e-2)
     assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-3)

@@ -26,7 +26,8 @@ from maxmargin.kernel import certificate, definiteness, evaluation, multiple_ker
 from maxmargin.kernel.audit import audit_decision
 from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.kernels import Kernel, Kind
-from maxmargin.kernel.multiple_kernels import Kernels, Learner
+from maxmargin.kernel.mkl_values import Kernels
+from maxmargin.kernel.multiple_kernels import Learner
 from maxmargin.kernel.sources import MatrixSource, Source, make_source
 from maxmargin.kernel.sources.sums import columns_of
 from maxmargin.kernel.workspace import KernelWorkspace, Samples
