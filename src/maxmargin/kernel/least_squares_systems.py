@@ -127,7 +127,7 @@ def system_of(workspace: KernelWorkspace, C: Floats) -> System:
     if is_primal(workspace):
         return primal_system(workspace.samples.own, C)
     source, monitor, n = workspace.source, workspace.monitor, len(C)
-    refuse_size(n, 1 if source.stored else 2)
+    refuse_size(n)
     values = centred(source, C)
     monitor.say(f"factorising {n:,} x {n:,}")
     factor = source.backend.cholesky_of_values(values, np.ones(n), lambda: _pause(monitor))
