@@ -74,7 +74,7 @@ def test_the_centre_of_a_linear_ball():
     np.testing.assert_allclose(model.decision_function(X), model.radius_**2 - distance, atol=1e-9)
     free = np.abs(model.decision_function(X)) < 1e-9
     assert free.any(), "some samples lie on the sphere"
-    with pytest.raises(AttributeError, match="linear kernel"):
+    with pytest.raises(AttributeError, match="center_ is only available"):
         _ = SVDD().fit(X).center_
 
 

@@ -202,6 +202,9 @@ class SVDD(BaseOneClass, BaseSingle):
     @property
     def center_(self) -> Floats:
         """The centre of the ball; with a linear kernel only."""
+        check_is_fitted(self)
+        if self.model_.kernel.kind is not Kind.LINEAR:
+            raise AttributeError("center_ is only available when using a linear kernel")
         center: Any = self.coef_ / 2
         return np.asarray(center.toarray() if hasattr(center, "toarray") else center).ravel()
 
