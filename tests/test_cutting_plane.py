@@ -4,7 +4,9 @@ import clarabel
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
+from maxmargin import SequenceSVM
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import make_source
 from maxmargin.linear.designs import ArrayDesign
@@ -136,6 +138,15 @@ def test_a_tolerance_below_rounding_stalls():
     found = solve(risk, C, 0.0, Monitor())
     assert found.ended in (None, Status.STALLED)
     assert found.primal - found.dual <= 1e-10 * found.primal
+
+
+def test_a_dual_value_that_creeps_up_by_its_last_digits_ends_a_solve():
+    """Once 20,000 calls went by without an end: every one raised the bound by 1e-16."""
+    X = [np.array([[0.0, 154469.0], [0.0, 411879.0]])]
+    model = SequenceSVM(C=9.193796084380134, tol=1e-6, max_iter=2000)
+    with pytest.warns(ConvergenceWarning, match="Float64"):
+        model.fit(X, [["b", "a"]])
+    assert model.n_iter_ < 500
 
 
 # ---- scores --------------------------------------------------------------------------------------

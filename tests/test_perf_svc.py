@@ -397,3 +397,22 @@ def test_bad_data():
         PerfSVC("auc").fit(X, y, np.linspace(-1, 1, 60))
     with pytest.raises(ValueError, match="too large to be squared"):
         PerfSVC("auc").fit(X * 1e200, y)
+
+
+def test_features_of_thirteen_decades_end_soon():
+    """Once the solver of linear models was asked for rounding, and went on for minutes."""
+    X = np.float32(
+        [
+            [-5.0486296e-06, 1.1529140e-03, -1.8789746e-02, -1.0081508e07],
+            [-3.8431328e-05, 9.6647218e-03, -7.7639786e-03, 5.6710140e06],
+            [1.3152106e-05, -9.0453755e-03, 3.5190096e-01, -3.8235888e06],
+            [-8.0822674e-06, -3.3169482e-03, 9.2094250e-02, -1.5257040e07],
+            [4.5828634e-05, 9.5381578e-03, 9.7434513e-02, -1.6036008e07],
+            [2.2349592e-05, -4.2395541e-03, 8.4050290e-02, -4.7973730e06],
+        ]
+    )
+    y, weight = [0, 0, 0, 0, 1, 1], [1, 1, 1, 2, 1, 2]
+    model = PerfSVC(C=9.478291641524594, time_limit=60).fit(X, y, weight)
+    assert model.certificate_.status == "optimal"
+    linear = LinearSVC(C=9.478291641524594, loss="hinge").fit(X, y, weight)
+    assert model.certificate_.primal == pytest.approx(linear.certificate_.primal, rel=1e-6)

@@ -93,16 +93,18 @@ class TrainsForMeasure(PlaneMachine):
         self,
         space: LinearSpace | KernelSpace,
         loss: ScoreLoss,
-        tol: float,
         monitor: Monitor,
         start: Floats | None,
     ) -> Begin:
-        """The hinge loss of a linear model has a solver of its own, which ends in one plane."""
+        """The hinge loss of a linear model has a solver of its own, which ends in one plane.
+
+        It goes beyond tol where that costs little; asked for rounding it might never end.
+        """
         if not (isinstance(loss, HingeLoss) and isinstance(space, LinearSpace)):
             return Begin(start)
         if not loss.has_both_classes:
             return Begin(start)
-        w, plane = solved_by_duals(loss, space.design, float(self.C), tol, monitor)
+        w, plane = solved_by_duals(loss, space.design, float(self.C), float(self.tol), monitor)
         return Begin(w if start is None else start, (plane,))
 
     def _count(self, weight: Floats) -> int:

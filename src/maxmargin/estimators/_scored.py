@@ -158,7 +158,7 @@ class PlaneMachine(BaseSVM):
             for k, goal in enumerate(goals):
                 label = f" {k + 1}/{len(goals)}" if len(goals) > 1 else ""
                 part, risk = monitor.part(1 / (len(goals) - k), label), ScoreRisk(space, goal.loss)
-                begin = self._begin(space, goal.loss, self._stop_at(data), part, starts[k])
+                begin = self._begin(space, goal.loss, part, starts[k])
                 one = solve(risk, C, self._stop_at(data), part, begin.w, begin.planes, tol)
                 judged = certificate.certify(risk, C, one, tol, convexity=convexity)
                 found.append(Trained(one, goal.intercept(space.scores(one.w)), judged))
@@ -172,7 +172,6 @@ class PlaneMachine(BaseSVM):
         self,
         space: LinearSpace | KernelSpace,
         loss: ScoreLoss,
-        tol: float,
         monitor: Monitor,
         start: Floats | None,
     ) -> Begin:

@@ -39,7 +39,9 @@ class Settings(NamedTuple):
     least: float = 0.02
     """The shortest step, as a share of the way to the model's minimiser."""
     patience: int = 100
-    """Calls of the risk that do not make the gap smaller, after which only rounding is left."""
+    """Calls of the risk that do not lower the gap by ``progress``: only rounding is left."""
+    progress: float = 1e-3
+    """Share of the gap. The dual value may creep up by its last digits for ever."""
     rounding: float = 1e-9
     """By how much a plane may be below the model where it should touch the risk, relative to the
     terms of both."""
@@ -131,8 +133,8 @@ class _Run:
             model, dual = self.bundle.minimise()
             self.history.append((primal, dual))
             gap = primal - dual
-            idle = 0 if gap < least else idle + 1
-            least = min(least, gap)
+            falls = gap < (1 - SETTINGS.progress) * least
+            least, idle = (gap, 0) if falls else (least, idle + 1)
             self.monitor.say(
                 f"{self.calls:,} planes, objective {primal:.6g}, gap {gap:.3g}, "
                 f"{self.monitor.seconds:.1f} s"
