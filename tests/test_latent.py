@@ -149,6 +149,7 @@ def test_limits_and_warm_starts():
     with pytest.warns(ConvergenceWarning, match="LatentSVM failed to converge.*max_iter"):
         model.fit(X, y)
     assert model.certificate_.status == "max_iter"
+    assert model.n_iter_ == 1
     first = model.objectives_[-1]
     model.set_params(max_iter=-1).fit(X, y)
     assert model.objectives_[0] <= first

@@ -49,13 +49,13 @@ class Bagged(NamedTuple):
 class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
     """Multiple-instance classification: a bag is positive if one of its instances is.
 
-    A bag of instances scores what its greatest instance does, f(bag) = max over x in the bag of
-    f(x). So labels of bags are enough to learn which instances make them positive: the image is of
-    a beach because of one region, the molecule smells because of one of its shapes. ``fit``
-    minimises 1/2 |w|^2 + C sum_i max(0, 1 - y_i f(bag_i)) (MI-SVM), alternating between the
-    witness of each positive bag, its greatest instance, and a certified fit with these witnesses.
-    The objective never rises. It ends in a stationary point, never "optimal". Exports to other
-    languages hold the function f of the instances.
+    The score of a bag is that of its highest instance, f(bag) = max over x in the bag of f(x). So
+    labels of bags are enough to learn which instances make them positive: an image shows a beach
+    because of one region, a molecule binds because of one of its shapes. ``fit`` minimises
+    1/2 |w|^2 + C sum_i max(0, 1 - y_i f(bag_i)) (MI-SVM). It alternates between choosing the
+    witness of each positive bag, its highest instance, and a certified fit with these witnesses.
+    The objective never rises. The status at the end is "stationary", never "optimal". Exports to
+    other languages hold the function f of the instances.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
     degree, gamma, coef0
         Numbers of the kernel, as for SVC.
     n_init : int, default=1
-        Starts. The first one lets the mean of a bag be its witness, the others choose random ones;
-        the start of the least objective is kept.
+        Number of starts. The first takes the mean of each positive bag as its witness, the others
+        random instances. The start with the lowest objective is kept.
     tol : float, default=1e-4
-        Largest duality gap of the convex problems, relative to their objective, and least fall of
-        the objective in a round.
+        Largest duality gap of the convex problems, relative to their objective. Rounds end when the
+        objective falls by less than this share.
     max_iter : int, default=-1
-        Largest number of rounds of a start; -1 is no limit.
+        Largest number of rounds of each start; -1 sets no limit.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning if it is not stationary.
     random_state : int, RandomState instance or None, default=None
@@ -100,13 +100,13 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
     objectives_ : ndarray
         The objective after each round of the best start; it never rises.
     start_objectives_ : ndarray
-        The last objective of each start.
+        The final objective of each start.
     rounds_ : tuple of Certificate
         The certificates of the convex problems of the best start.
     certificate_ : Certificate
         That of the last convex problem, with the status "stationary".
     n_iter_ : int
-        Planes of the best start.
+        Rounds of the best start.
     n_features_in_ : int
         Features of an instance.
 
@@ -269,7 +269,7 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
         intercept, _, _ = hinge_intercept(bagged.y, greatest, bagged.weight)
         trained = Trained(found, intercept, judged)
         self.model_ = record_of(space, bagged.data, [trained], classes)
-        self.n_iter_, self.rounds_ = judged.n_iter, best.rounds
+        self.n_iter_, self.rounds_ = len(best.rounds), best.rounds
         self.objectives_ = np.array(best.objectives)
         if judged.status is not Status.STATIONARY:
             _outcome.warn_of([judged], self._describe)

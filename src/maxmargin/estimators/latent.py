@@ -30,16 +30,16 @@ from maxmargin.structured.spaces import LinearSpace
 class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
     """Latent support vector classification: a class is the best of several linear parts.
 
-    The score of a class is the greatest of the linear functions that are its parts: faces from the
+    The score of a class is the greatest of several linear functions, its parts: faces from the
     front or from the side, cats or dogs among pets. Which part a sample belongs to is not
     labelled. ``fit`` alternates between choosing the part of each sample and a certified fit with
-    these parts (the concave-convex procedure). The objective never rises. It ends in a stationary
-    point, never "optimal", and the best of several starts is kept.
+    these parts (the concave-convex procedure). The objective never rises. The best of several
+    starts is kept, and its status is "stationary", never "optimal".
 
     Parameters
     ----------
     n_parts : int or dict, default=2
-        Linear functions of each class; a dict gives their number for each label. A class of 0 parts
+        Number of parts of each class; a dict gives the number for each label. A class of 0 parts
         scores 0: ``{"background": 0, "object": 3}`` is the latent SVM of Felzenszwalb et al., with
         the hinge loss of f(x) = max over p of <w_p, x> + b_p.
     C : float, default=1.0
@@ -47,12 +47,12 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
     fit_intercept : bool, default=True
         Whether parts have an intercept, which is regularised as the other weights are.
     n_init : int, default=5
-        Starts, from random parts; the one of the least objective is kept.
+        Number of starts from random parts. The start with the lowest objective is kept.
     tol : float, default=1e-4
-        Largest duality gap of the convex problems, relative to their objective, and least fall of
-        the objective in a round.
+        Largest duality gap of the convex problems, relative to their objective. Rounds end when the
+        objective falls by less than this share.
     max_iter : int, default=-1
-        Largest number of rounds of a start; -1 is no limit.
+        Largest number of rounds of each start; -1 sets no limit.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning if it is not stationary.
     random_state : int, RandomState instance or None, default=None
@@ -82,13 +82,13 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
     objectives_ : ndarray
         The objective after each round of the best start; it never rises.
     start_objectives_ : ndarray
-        The last objective of each start.
+        The final objective of each start.
     rounds_ : tuple of Certificate
         The certificates of the convex problems of the best start.
     certificate_ : Certificate
         That of the last convex problem, with the status "stationary".
     n_iter_ : int
-        Planes of the best start.
+        Rounds of the best start.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -192,6 +192,7 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
             self.objectives_, self.start_objectives_ = np.array(best.objectives), np.array(found)
             self.rounds_ = best.rounds
             self._keep(Proved(best.solution, best.certificate))
+            self.n_iter_ = len(best.rounds)
         return self
 
     def _descend(self, problem: PartsProblem) -> tuple[LatentSolution, list[float]]:

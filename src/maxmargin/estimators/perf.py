@@ -25,10 +25,10 @@ class PerfSVC(ClassifierMixin, TrainsForMeasure):  # type: ignore[misc]
     """Support vector classification trained for a performance measure, certified (SVM-perf).
 
     Minimises 1/2 |w|^2 + C loss(f) over f(x) = w.phi(x) + b. The loss is a convex upper bound of n
-    times what the predictions lack of the best value of the measure, for all n samples together.
-    ``measure="error"`` is the model of ``SVC`` and ``LinearSVC(loss="hinge")``. The other measures
-    suit unbalanced classes, where few errors say little. With more than two classes, each is
-    trained against the rest.
+    times the shortfall of the measure, such as n (1 - F1), for the predictions of all n samples
+    together. ``measure="error"`` is the model of ``SVC`` and ``LinearSVC(loss="hinge")``. The other
+    measures suit unbalanced classes, for which a low error rate says little. With more than two
+    classes, each is trained against the rest.
 
     Parameters
     ----------
@@ -36,11 +36,11 @@ class PerfSVC(ClassifierMixin, TrainsForMeasure):  # type: ignore[misc]
 "average_precision"}, default="error"
         What the positive class, ``classes_[1]``, is trained for:
 
-        * "error": the share of wrong labels;
+        * "error": the error rate;
         * "f1": the F1 score;
         * "precision_at_k", "recall_at_k": precision and recall of the k samples with the highest
           decision values;
-        * "prbep": both where they are equal, with k = the number of positive samples;
+        * "prbep": the break-even point of precision and recall, k = the number of positive samples;
         * "auc": the area under the ROC curve, the share of pairs in the right order;
         * "average_precision": the mean precision at the ranks of the positive samples.
     C : float, default=1.0
@@ -55,11 +55,11 @@ callable or Kernel, default="linear"
     degree, gamma, coef0
         Numbers of the kernel, as in SVC.
     fit_intercept : bool, default=True
-        Whether the model has an intercept b. The loss of "error" and "f1" is the least one over all
-        b; the other losses do not depend on b. For "error" b is that of the least loss, for "f1"
-        that of the greatest F1 of the training samples. For "precision_at_k", "recall_at_k" and
-        "prbep" it makes k training samples positive. For "auc" and "average_precision" it has the
-        least hinge loss.
+        Whether the model has an intercept b. The loss of "error" and "f1" is minimised over b; the
+        other losses do not depend on it. For "error" b minimises the loss, and for "f1" it
+        maximises F1 on the training samples. For "precision_at_k", "recall_at_k" and "prbep" it
+        makes k training samples positive. For "auc" and "average_precision" it minimises the
+        hinge loss.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class; for "error" only.
     tol : float, default=1e-3
@@ -67,7 +67,7 @@ callable or Kernel, default="linear"
         status of the certificate is "optimal" if, in addition, no constraint is violated by more
         than sqrt(tol) of the loss of the zero function, and "approximate" otherwise.
     max_iter : int, default=-1
-        Largest number of planes for each problem; -1 sets no limit.
+        Largest number of cutting planes for each problem; -1 sets no limit.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning.
     verbose : bool or int, default=0
@@ -94,7 +94,7 @@ callable or Kernel, default="linear"
     certificate_ : Certificate
         Status, primal and dual values, gap; ``parts`` for several problems.
     n_iter_ : int
-        Largest number of planes that a problem took.
+        Number of cutting planes, the largest of all problems.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

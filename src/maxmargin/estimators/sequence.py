@@ -45,12 +45,11 @@ class Tagger(NamedTuple):
 class SequenceSVM(JointEstimator):
     """Sequence labelling with a linear chain: a label for each token of a sequence, certified.
 
-    Labels of neighbours depend on each other: the score of a labelling is the sum of the scores of
-    its tokens, and of weights for the first label, each pair of neighbours and the last label.
-    ``predict`` finds the labels of greatest score by Viterbi's algorithm. ``fit`` minimises
-    1/2 |w|^2 + C times the sum of the hinge losses of the sequences, whose margins are in
-    proportion to the number of wrong labels (a hidden Markov SVM, or maximum margin Markov
-    network).
+    Labels of neighbouring tokens depend on each other. The score of a labelling is the sum of the
+    scores of its tokens and of weights for the first label, each pair of neighbours and the last
+    label. ``predict`` finds the labelling with the greatest score by Viterbi's algorithm. ``fit``
+    minimises 1/2 |w|^2 + C sum_i max over y of [ (number of labels of y that are wrong) + f(x_i, y)
+    - f(x_i, y_i) ] over the sequences i (a hidden Markov SVM, or max-margin Markov network).
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class SequenceSVM(JointEstimator):
     tol : float, default=1e-3
         Largest duality gap, relative to the objective.
     max_iter : int, default=-1
-        Largest number of planes; -1 is no limit.
+        Largest number of cutting planes; -1 sets no limit.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning.
     verbose : bool or int, default=0
@@ -84,7 +83,7 @@ class SequenceSVM(JointEstimator):
     certificate_ : Certificate
         Status, primal and dual values, gap.
     n_iter_ : int
-        Planes.
+        Number of cutting planes.
     n_features_in_ : int
         Features of a token.
 
@@ -96,7 +95,7 @@ class SequenceSVM(JointEstimator):
 
     See Also
     --------
-    StructuredSVM : other outputs, and your own.
+    StructuredSVM : Other outputs, and your own.
 
     Examples
     --------
