@@ -1,12 +1,15 @@
 """The cutting-plane solver against a quadratic program, in weights and with kernels."""
 
+from dataclasses import replace
+
 import clarabel
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SequenceSVM
+from maxmargin import PerfSVC, RankSVC, SequenceSVM
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources import make_source
 from maxmargin.linear.designs import ArrayDesign
@@ -211,6 +214,22 @@ def test_a_space_of_weights_has_no_samples():
         WeightSpace(3).scores(np.zeros(3))
     with pytest.raises(TypeError, match="has no samples"):
         WeightSpace(3).element(np.zeros(3))
+
+
+@pytest.mark.parametrize("model", [PerfSVC(), PerfSVC(measure="f1", kernel="rbf"), RankSVC()])
+def test_a_forged_plane_proves_nothing(model):
+    """Weights that are not optimal, and a plane that would prove them if it were below the risk."""
+    X, y = data(5)
+    model = clone(model).fit(X, y)
+    assert model.certify(X, y).status == "optimal"
+    model.model_ = replace(model.model_, coef=1.2 * model.model_.coef)
+    worse = model.certify(X, y)
+    assert worse.status == "refuted"
+    raised = model.model_.offset + worse.gap / model.C
+    model.model_ = replace(model.model_, offset=raised)
+    again = model.certify(X, y)
+    assert again.relative_gap == pytest.approx(0, abs=1e-12)
+    assert again.status == "refuted"
 
 
 # ---- the bundle ----------------------------------------------------------------------------------

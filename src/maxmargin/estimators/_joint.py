@@ -22,13 +22,11 @@ from maxmargin.structured import certificate
 from maxmargin.structured.cutting_plane import PlaneSolution, solve
 from maxmargin.structured.joint_features import JointSpace
 from maxmargin.structured.joint_model import JointModel, check
-from maxmargin.structured.risks import Risk
+from maxmargin.structured.risks import Plane, Risk
 from maxmargin.structured.spaces import LinearSpace, Space
 
 Solve = Callable[..., PlaneSolution]
 """solve(risk, C, tol, monitor, start)."""
-ROUNDING = 1e-9
-"""By how much a plane may exceed the risk, relative to the terms of both."""
 
 
 class Proved(NamedTuple):
@@ -133,27 +131,5 @@ class JointEstimator(TakesSamples):
                 "certify needs the data the model was fitted on: another number of features or "
                 "labels was given."
             )
-        nothing = _nothing(w, record.offset, slope, C)._replace(n_iter=known.n_iter)
-        proof = certificate.certify(
-            risk, C, nothing, float(self.tol), before=known.status, convexity=known.convexity
-        )
-        if known.status.converged and not is_below(risk, record, (w, -w, -C * slope)):
-            return proof.updated(status=Status.REFUTED)
-        return proof
-
-
-def _nothing(w: Floats, offset: float, slope: Floats, C: float) -> PlaneSolution:
-    """Weights and a plane, of which nothing is known yet."""
-    plane = slope[None, :], np.array([offset]), np.array([C])
-    return PlaneSolution(w, np.inf, -np.inf, np.inf, *plane, None, 0, ())
-
-
-def is_below(risk: Risk, record: JointModel, points: Sequence[Floats]) -> bool:
-    """Whether the plane of a record is below the risk at some points, as a proof must be."""
-    for v in points:
-        touching = risk.at(v)
-        own, other = risk.space.dots(np.stack([record.slope, touching.slope]), v)
-        size = abs(record.offset) + abs(own) + abs(other) + abs(touching.offset)
-        if record.offset + own - touching.offset - other > ROUNDING * size:
-            return False
-    return True
+        plane = Plane(record.offset, slope)
+        return certificate.certify_again(risk, C, w, plane, float(self.tol), known)

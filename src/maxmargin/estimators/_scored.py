@@ -271,15 +271,8 @@ class PlaneMachine(BaseSVM):
         """The certificate of function k."""
         C, tol, known = float(self.C), float(self.tol), record.certificates[k]
         w, slope = (_element(space, data, record, part[k]) for part in (record.coef, record.slope))
-        planes, weight = slope[None, :], np.array([C])
-        found = PlaneSolution(
-            w, known.primal, known.dual, 0.0, planes, record.offset[[k]], weight, None,
-            known.n_iter, (),
-        )  # fmt: skip
-        risk = ScoreRisk(space, loss)
-        return certificate.certify(
-            risk, C, found, tol, before=known.status, convexity=known.convexity
-        )
+        plane = Plane(float(record.offset[k]), slope)
+        return certificate.certify_again(ScoreRisk(space, loss), C, w, plane, tol, known)
 
 
 def _element(

@@ -9,13 +9,15 @@ the constraint that is violated most is violated (the epsilon of Joachims). It i
 of R(0), the risk of doing nothing.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from maxmargin.certificate import Certificate, certificate_of
 from maxmargin.core.arrays import Floats
 from maxmargin.status import Convexity, Status
-from maxmargin.structured.cutting_plane import PlaneSolution
-from maxmargin.structured.risks import Risk
+from maxmargin.structured.cutting_plane import SETTINGS, PlaneSolution
+from maxmargin.structured.risks import Plane, Risk
 from maxmargin.structured.spaces import Space
 from maxmargin.verdict import Demand, Size, verdict, verdict_again
 
@@ -40,24 +42,57 @@ def certify(
     found: PlaneSolution,
     tol: float,
     value: float | None = None,
-    before: Status | None = None,
     convexity: Convexity = Convexity.PROVED,
 ) -> Certificate:
     """The judged certificate of a solution.
 
-    ``value`` is R(w) by an independent evaluation. ``before`` is the status of a fitted model whose
-    certificate is computed again. ``convexity`` is that of the kernel.
+    ``value`` is R(w) by an independent evaluation. ``convexity`` is that of the kernel.
     """
+    result, demand, size = _question(risk, C, found, tol, value, convexity)
+    return result.updated(status=verdict(found.ended, result, demand, size))
+
+
+def certify_again(
+    risk: Risk, C: float, w: Floats, plane: Plane, tol: float, before: Certificate
+) -> Certificate:
+    """The certificate of fitted weights and the plane that proves them, computed again.
+
+    A plane that is above the risk at w, at -w or at the minimiser of its own bound proves nothing.
+    """
+    of_plane = plane.slope[None, :], np.array([plane.offset]), np.array([C])
+    found = PlaneSolution(w, np.inf, -np.inf, np.inf, *of_plane, None, before.n_iter, ())
+    result, demand, size = _question(risk, C, found, tol, None, before.convexity)
+    status = verdict_again(before.status, result, demand, size)
+    if status.converged and not _is_below(risk, plane, (w, -w, -C * plane.slope)):
+        status = Status.REFUTED
+    return result.updated(status=status)
+
+
+def _question(
+    risk: Risk,
+    C: float,
+    found: PlaneSolution,
+    tol: float,
+    value: float | None,
+    convexity: Convexity,
+) -> tuple[Certificate, Demand, Size]:
+    """The input of verdict.py."""
     space = risk.space
     if value is None:
         plane = risk.at(found.w)
         value = plane.offset + float(space.dots(plane.slope[None, :], found.w)[0])
-    zero = risk.at(np.zeros(space.size)).offset
+    largest = max(risk.at(np.zeros(space.size)).offset, value)
     result = evaluate(space, C, found, value).updated(convexity=convexity)
-    demand = Demand.on_gap(tol, max(zero, value))
-    size = Size(values=max(zero, value), largest=C, total=C, weight=C)
-    if before is None:
-        status = verdict(found.ended, result, demand, size)
-    else:
-        status = verdict_again(before, result, demand, size)
-    return result.updated(status=status)
+    size = Size(values=largest, largest=C, total=C, weight=C)
+    return result, Demand.on_gap(tol, largest), size
+
+
+def _is_below(risk: Risk, plane: Plane, points: Sequence[Floats]) -> bool:
+    """Whether a plane is below the risk at some points."""
+    for v in points:
+        touching = risk.at(v)
+        own, other = risk.space.dots(np.stack([plane.slope, touching.slope]), v)
+        size = abs(plane.offset) + abs(own) + abs(other) + abs(touching.offset)
+        if plane.offset + own - touching.offset - other > SETTINGS.rounding * size:
+            return False
+    return True
