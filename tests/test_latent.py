@@ -332,6 +332,8 @@ def test_bad_use_of_bags():
         MISVC().predict(BAGS)
     with pytest.raises(ValueError, match="'kernel' parameter"):
         MISVC(kernel="precomputed").fit(BAGS, LABELS)
+    with pytest.raises(ValueError, match="chi2 kernel needs non-negative features"):
+        MISVC(kernel="chi2").fit([-np.abs(bag) for bag in BAGS], LABELS)
     with pytest.raises(ValueError, match="same class"):
         MISVC().fit(BAGS, LABELS, LABELS)
     model = MISVC().fit(BAGS, LABELS)

@@ -61,8 +61,9 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
     ----------
     C : float, default=1.0
         Weight of the losses, which are summed over the bags.
-    kernel : str or Kernel, default="linear"
-        Kernel of the instances, by its name as for SVC; not "precomputed".
+    kernel : {"linear", "rbf", "poly", "sigmoid", "logistic", "laplacian", "chi2", "cosine"}, \
+default="linear"
+        Kernel of the instances, as for SVC.
     degree, gamma, coef0
         Numbers of the kernel, as for SVC.
     n_init : int, default=1
@@ -203,7 +204,7 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
             The fitted estimator.
         """
         with all_or_nothing(self):
-            sequences = sequences_of(X, None, "bag")
+            sequences = self._validate_bags(X, None)
             self.n_features_in_ = int(sequences.X.shape[1])
             classes, label = encode(y)
             if len(classes) != 2:
@@ -226,6 +227,11 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
             self.witnesses_[positive] = (best.h - bagged.first)[bagged.y > 0]
             self.start_objectives_ = np.array(found)
         return self
+
+    def _validate_bags(self, X: Any, width: int | None) -> Sequences:
+        """The bags, with instances that the kernel takes; ``width`` is None while fitting."""
+        sequences = sequences_of(X, width, "bag")
+        return sequences._replace(X=self._canonical(sequences.X, fitting=width is None))
 
     def _bagged(self, sequences: Sequences, label: Integers, weight: Floats) -> Bagged:
         data = self._prepared(sequences.X, np.repeat(weight, sequences.lengths))
@@ -290,7 +296,7 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
             Those above 0 make their bag positive.
         """
         checked(self)
-        sequences = sequences_of(X, self.n_features_in_, "bag")
+        sequences = self._validate_bags(X, self.n_features_in_)
         return sequences.split(self._decision_values(sequences.X)[:, 0])
 
     def decision_function(self, X: Any) -> Floats:
@@ -345,7 +351,7 @@ class MISVC(ClassifierMixin, PlaneMachine):  # type: ignore[misc]
             "refuted" if the model is not optimal for these data and the witnesses of the fit.
         """
         checked(self)
-        sequences = sequences_of(X, self.n_features_in_, "bag")
+        sequences = self._validate_bags(X, self.n_features_in_)
         label = encode_known(self.classes_, y)
         weight = _bag_weight(sample_weight, len(label), sequences)
         bagged = self._bagged(sequences, label, weight)
