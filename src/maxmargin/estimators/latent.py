@@ -1,4 +1,4 @@
-"""LatentSVM: classes made of parts that no one has labelled."""
+"""LatentSVM: classes made of parts that are not labelled."""
 
 from collections.abc import Iterator, Mapping
 from numbers import Integral

@@ -68,9 +68,9 @@ class LSSVR(BaseLeastSquares, BaseRegressor):
     """Least squares support vector regression: one linear system, exact leave-one-out, certified.
 
     Minimises 1/2 |w|^2 + C sum_i (y_i - f(x_i))^2 with an intercept that is not penalised: kernel
-    ridge regression with an intercept. It is SVR with ``loss="squared_epsilon_insensitive"`` and
-    ``epsilon=0``, solved by one Cholesky factor of the kernel matrix. Every sample is a support
-    vector. With a linear kernel and fewer features than samples, the matrix has a row for each
+    ridge regression, alpha = 1 / (2 C), with an intercept. It is SVR with
+    ``loss="squared_epsilon_insensitive"`` and ``epsilon=0``, solved by one Cholesky factor of the
+    kernel matrix. Every sample is a support vector. With a linear kernel and fewer features than samples, the matrix has a row for each
     feature, and any number of samples will do.
 
     Parameters
@@ -102,7 +102,8 @@ class LSSVR(BaseLeastSquares, BaseRegressor):
     See Also
     --------
     maxmargin.model_selection.LSSVRCV : C and gamma by leave-one-out, all C at once.
-    SVR : a tube without loss, and few support vectors.
+    SVR : No loss inside a tube, and fewer support vectors.
+    sklearn.kernel_ridge.KernelRidge : No intercept.
 
     References
     ----------
@@ -207,7 +208,7 @@ class LSSVC(BaseLeastSquares, BaseSVC):
     See Also
     --------
     maxmargin.model_selection.LSSVCCV : C and gamma by leave-one-out, all C at once.
-    SVC : the hinge loss, and few support vectors.
+    SVC : The hinge loss, and fewer support vectors.
 
     References
     ----------

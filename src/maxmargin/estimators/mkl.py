@@ -53,7 +53,8 @@ class MKLSVC(BaseSVC):
         None is "linear" and "rbf" with 0.1, 1 and 10 times gamma. "precomputed" takes X of shape
         (n_samples, n_samples, n_kernels).
     norm : float, default=1
-        At least 1: the p of the norm of the weights. A larger norm makes the weights more equal.
+        The p of the norm of the weights, at least 1 and finite. A larger p makes the weights more
+        equal.
     C : float, default=1.0
         Weight of the losses, positive and finite.
     normalize : {"variance", "trace", None}, default="variance"
@@ -94,7 +95,7 @@ class MKLSVC(BaseSVC):
 
     See Also
     --------
-    SVC : with one kernel, which may be a given sum, ``Kernel.sum``.
+    SVC : One kernel, which may be a given sum, ``Kernel.sum``.
 
     References
     ----------

@@ -55,8 +55,9 @@ class QuantileSVR(BaseRegressor):
 
     See Also
     --------
-    SVR : its ``predict_interval`` has a guaranteed coverage, and nearly the same width everywhere.
-    ExpectileSVR : means in place of quantiles.
+    SVR : Its ``predict_interval`` has a guaranteed coverage, and nearly the same width everywhere.
+    ExpectileSVR : Asymmetric means in place of quantiles.
+    sklearn.linear_model.QuantileRegressor : Linear quantiles with an l1 penalty.
 
     References
     ----------

@@ -178,9 +178,9 @@ class RankSVC(BaseRanker):
     Parameters
     ----------
     kernel : str, callable or Kernel, default="linear"
-        As for SVC. "linear" keeps weights of the features and takes any number of samples; others
-        compute all kernel values of the samples at each step. The kernel should be positive
-        semidefinite: otherwise nothing is proved, and ``fit`` warns.
+        As for SVC. "linear" keeps one weight for each feature and suits any number of samples;
+        other kernels need all kernel values of the samples at each step. The kernel should be
+        positive semidefinite: otherwise nothing is proved, and ``fit`` warns.
     degree, gamma, coef0
         As for SVC.
     tol : float, default=1e-4
@@ -194,7 +194,7 @@ class RankSVC(BaseRanker):
     verbose : bool, default=False
         Whether to show progress.
     max_iter : int, default=-1
-        Greatest number of planes, or -1 for no limit.
+        Largest number of cutting planes; -1 sets no limit.
     time_limit, on_interrupt, warm_start
         As for SVC.
 
@@ -209,13 +209,13 @@ class RankSVC(BaseRanker):
     certificate_ : Certificate
         How far the solution is from the optimum.
     n_iter_ : int
-        Number of planes.
+        Number of cutting planes.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     See Also
     --------
-    RankSVR : differences of real targets count, not their order alone.
+    RankSVR : Differences of real targets count, not only their order.
     maxmargin.metrics.ndcg_score, maxmargin.metrics.kendall_tau_score : scores by query.
 
     References
@@ -252,8 +252,8 @@ class RankSVR(BaseRanker):
 
     exactly, by cutting planes (margin rescaling). A swapped pair costs at least the difference of
     its targets: pairs that are far apart matter more than near ties. Use it for targets that are
-    numbers on a scale, such as prices, times or yields, where only the order within a query is
-    wanted, or where queries have levels of their own. Predictions are scores, whose differences
+    numbers on a scale, such as prices, times or yields, if only the order within a query matters
+    or if every query has its own level. Predictions are scores, whose differences
     within a query are on the scale of y; the level of a query is not learnt.
 
     Parameters
@@ -270,8 +270,8 @@ class RankSVR(BaseRanker):
 
     See Also
     --------
-    RankSVC : the order of the targets alone counts.
-    SVR : predicts the targets themselves.
+    RankSVC : Only the order of the targets counts.
+    SVR : Predicts the targets themselves.
 
     References
     ----------

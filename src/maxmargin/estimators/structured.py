@@ -36,17 +36,19 @@ def is_ready_made(estimator: Any) -> bool:
 class StructuredSVM(JointEstimator):
     """Structural support vector machine: predicts outputs of any kind, certified.
 
-    An output y of an input x scores <w, psi(x, y)>, and the output of greatest score is predicted.
+    The score of an output y of an input x is <w, psi(x, y)>; ``predict`` returns the best output.
     ``fit`` minimises 1/2 |w|^2 + C sum_i max over y of [ loss(y_i, y) + <w, psi(x_i, y) -
     psi(x_i, y_i)> ], by cutting planes (margin rescaling).
 
-    A task says what the outputs are. Your own is an object with two methods, and a third if
-    mistakes differ in weight (see :class:`~maxmargin.structured.StructuredTask` for an example):
+    A task defines the outputs. Your own is an object with two methods, and a third if some
+    mistakes are worse than others (see :class:`~maxmargin.structured.StructuredTask` for an
+    example):
 
     * ``joint_feature(x, y)`` returns psi(x, y), a vector or a sparse row;
-    * ``infer(x, w)`` returns the output of greatest <w, psi(x, y)>, and ``infer(x, w, y)`` with the
-      true output y the one of greatest loss(y, y') + <w, psi(x, y')>;
-    * ``loss(y, y_hat)`` is 0 for y itself and otherwise positive; without it, it is 1.
+    * ``infer(x, w)`` returns the output with the greatest <w, psi(x, y)>; with the true output y,
+      ``infer(x, w, y)`` returns the y' with the greatest loss(y, y') + <w, psi(x, y')>;
+    * ``loss(y, y_hat)`` is 0 for the true output and not negative for others. Without it every
+      wrong output costs 1.
 
     Parameters
     ----------
@@ -55,13 +57,14 @@ class StructuredSVM(JointEstimator):
         matrix of zeros and ones, with weights for pairs of labels; up to 12 labels all pairs,
         otherwise those of Chow and Liu's tree. A Taxonomy: classes of a tree. An object with
         the methods above: X and y are lists of any objects.
-        The ready-made ones have no intercept: add a constant column to X where one is needed.
+        The tasks with classes have no intercept: add a constant column to X if one is needed.
     C : float, default=1.0
         Weight of the losses, which are summed over the samples.
     tol : float, default=1e-4
         Largest duality gap, relative to the objective.
     max_iter : int, default=-1
-        Largest number of planes, or of rounds of inference of your own task; -1 is no limit.
+        Largest number of cutting planes, or of rounds of inference for your own task; -1 sets no
+        limit.
     time_limit : float or None, default=None
         Seconds after which the best model so far is kept, with a warning. A round of inference is
         not interrupted.
@@ -70,9 +73,9 @@ class StructuredSVM(JointEstimator):
         otherwise use ``joblib.parallel_config("loky")``. For your own tasks only: the ready-made
         ones compute with arrays of all samples.
     inference : {"exact", "approximate"}, default="exact"
-        "exact": ``infer`` returns an arg max; an error says where it does not. "approximate": it
-        may return less. Then the gap proves nothing, and the status is "stationary". For your own
-        tasks only.
+        "exact": ``infer`` returns the arg max; an error names a sample for which it does not.
+        "approximate": it may return less. Then the gap proves nothing, and the status is
+        "stationary". For your own tasks only.
     verbose : bool or int, default=0
         Show a progress line.
     on_interrupt : {"raise", "keep"}, default="raise"
@@ -88,13 +91,14 @@ class StructuredSVM(JointEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted; "multiclass" and Taxonomy only.
     pairs_ : ndarray of shape (n_pairs, 2)
-        Labels that have a weight together; those with themselves have an intercept. "multilabel".
+        Pairs of labels that have a weight; a label paired with itself has an intercept.
+        "multilabel" only.
     pair_coef_ : ndarray of shape (n_pairs,)
-        Their weights. "multilabel" only.
+        The weights of the pairs. "multilabel" only.
     certificate_ : Certificate
         Status, primal and dual values, gap.
     n_iter_ : int
-        Planes; for your own task, how often ``infer`` was called for all samples.
+        Number of cutting planes; for your own task, how often ``infer`` ran over all samples.
     n_features_in_, feature_names_in_
         As in scikit-learn; for ready-made tasks only.
 

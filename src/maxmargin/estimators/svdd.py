@@ -30,7 +30,7 @@ class SVDD(BaseOneClass, BaseSingle):
 
     It minimises R^2 + C (sum_inliers max(0, d_i - R^2) + sum_outliers max(0, R^2 - d_i)), where d_i
     = |phi(x_i) - c|^2 is the squared distance to the centre c, and C = 1 / (nu n) for n inliers:
-    the ball holds the inliers but for a few, and leaves known outliers outside. The decision
+    the ball holds all but a few of the inliers and leaves known outliers outside. The decision
     function is R^2 - |phi(x) - c|^2, negative for outliers.
 
     Where k(x, x) is the same for all x, as for RBF, and no outlier is known, the ball cuts out the

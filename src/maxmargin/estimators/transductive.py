@@ -34,12 +34,12 @@ class TransductiveSVC(ClassifierMixin, BaseTransductive):  # type: ignore[misc]
     C : float, default=1.0
         Weight of the losses of labelled samples.
     C_unlabelled : float or None, default=None
-        Weight of the losses of unlabelled samples. None lets all of them together weigh as much as
-        the labelled ones.
+        Weight of the losses of unlabelled samples. By default (None) all of them together weigh as
+        much as the labelled ones.
     balance : float, array-like or None, default=None
-        The share of each class among the unlabelled samples. A number is the share of
-        ``classes_[1]`` of two classes. None takes the shares among the labelled samples. The number
-        of labels of a class is rounded.
+        The share of each class among the unlabelled samples. With two classes, a number is the
+        share of ``classes_[1]``. None takes the shares among the labelled samples. The number of
+        labels of each class is rounded.
     algorithm : {"best", "continuation", "switching", "annealing"}, default="best"
         How the labels are found. "switching" is that of SVM-light and SVMlin: pairs of labels are
         exchanged while the weight of the unlabelled samples grows. "annealing" makes labels soft at
@@ -47,8 +47,8 @@ class TransductiveSVC(ClassifierMixin, BaseTransductive):  # type: ignore[misc]
         tries all three and keeps the lowest objective, so that it is never above that of label
         switching; for a large data set name one of them.
     max_switches : int or None, default=None
-        Pairs of labels that may be exchanged in one step: 1 as in SVM-light, None for all that gain
-        as in SVMlin.
+        Largest number of pairs of labels exchanged in one step: 1 as in SVM-light; None, as in
+        SVMlin, exchanges all pairs that lower the objective.
     kernel : str, Kernel or callable, default="rbf"
         As for SVC. "linear" uses the solvers of LinearSVC, for any number of (sparse) samples.
     degree : int, default=3

@@ -1,6 +1,6 @@
-"""Risks that are no sum over samples, or whose outputs have structure: one cutting-plane solver.
+"""Structured outputs, performance measures and rankings: one cutting-plane solver for all of them.
 
-The tasks of StructuredSVM are here: the protocol of your own, and those that are ready-made.
+Public are the tasks of StructuredSVM: the protocol for your own, and the ready-made ones.
 """
 
 from maxmargin.structured.chain import Chain

@@ -8,7 +8,7 @@ Its planes are known: for any a_i in [0, weight_i], with sum_i y_i a_i = 0 if b 
 
 So the dual variables t_i = C y_i a_i of a linear SVM are a plane below the risk that proves the
 same lower bound (``solved_by_duals``). Linear solvers find it in a few passes over the data. The
-cutting-plane method, which must work for losses that are no sums, needs many more planes.
+cutting-plane method, which works for losses that are not sums, needs many more planes.
 """
 
 from typing import NamedTuple

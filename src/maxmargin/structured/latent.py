@@ -1,7 +1,7 @@
 """Latent variables by the concave-convex procedure (Yu and Joachims 2009).
 
-An output has a latent part h that no one has labelled: which of several patterns a sample of a
-class follows, or which instance of a bag is the one that counts. Its score is that of the best h:
+An output has a latent part h that is not labelled: which of several patterns a sample of a class
+follows, or which instance of a bag is the one that counts. Its score is that of the best h:
 
     R(w) = sum_i weight_i { max over y, h of [ loss(y_i, y) + f(x_i, y, h) ] - max over h of
                             f(x_i, y_i, h) }                                     f linear in w
