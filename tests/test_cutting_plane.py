@@ -232,6 +232,16 @@ def test_a_forged_plane_proves_nothing(model):
     assert again.status == "refuted"
 
 
+def test_the_plane_of_other_data_proves_nothing():
+    """Without losses P and D were the same on scaled data, although smaller weights would do."""
+    X, y = data(5, n=20)
+    X[:, 0] += 3 * y
+    for model in (PerfSVC(C=100.0), PerfSVC(measure="auc", C=100.0), RankSVC(C=100.0)):
+        model.fit(X, y)
+        assert model.certify(X, y).status == "optimal"
+        assert model.certify(1.1 * X, y).status == "refuted"
+
+
 # ---- the bundle ----------------------------------------------------------------------------------
 
 

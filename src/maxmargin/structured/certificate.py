@@ -21,6 +21,9 @@ from maxmargin.structured.risks import Plane, Risk
 from maxmargin.structured.spaces import Space
 from maxmargin.verdict import Demand, Size, verdict, verdict_again
 
+STEPS = 1e-3, 1e-2, 1e-1, 1.0
+"""How far from w a plane is compared with the risk, in units of |w|."""
+
 
 def evaluate(space: Space, C: float, found: PlaneSolution, risk: float) -> Certificate:
     """The certificate of a solution with the given risk R(w), before the verdict."""
@@ -57,13 +60,18 @@ def certify_again(
 ) -> Certificate:
     """The certificate of fitted weights and the plane that proves them, computed again.
 
-    A plane that is above the risk at w, at -w or at the minimiser of its own bound proves nothing.
+    A plane that is above the risk somewhere proves nothing. It is compared at w, at -w and at the
+    minimiser of its own bound. A plane of other data is above the risk near w, if anywhere, in the
+    direction slope - g with g the slope of the risk at w: there it rises faster than the risk.
     """
     of_plane = plane.slope[None, :], np.array([plane.offset]), np.array([C])
     found = PlaneSolution(w, np.inf, -np.inf, np.inf, *of_plane, None, before.n_iter, ())
     result, demand, size = _question(risk, C, found, tol, None, before.convexity)
     status = verdict_again(before.status, result, demand, size)
-    if status.converged and not _is_below(risk, plane, (w, -w, -C * plane.slope)):
+    points = [w, -w, -C * plane.slope]
+    if before.convexity.convex:  # the risk is known exactly everywhere
+        points += _towards(plane.slope - risk.at(w).slope, risk.space, w)
+    if status.converged and not _is_below(risk, plane, points):
         status = Status.REFUTED
     return result.updated(status=status)
 
@@ -87,12 +95,21 @@ def _question(
     return result, Demand.on_gap(tol, largest), size
 
 
+def _towards(direction: Floats, space: Space, w: Floats) -> list[Floats]:
+    """Points on the way from w in a direction."""
+    length, size = (np.sqrt(max(space.square(v), 0.0)) for v in (direction, w))
+    steps = STEPS if length > 0 and size > 0 else ()
+    return [w + step * size / length * direction for step in steps]
+
+
 def _is_below(risk: Risk, plane: Plane, points: Sequence[Floats]) -> bool:
     """Whether a plane is below the risk at some points."""
     for v in points:
         touching = risk.at(v)
-        own, other = risk.space.dots(np.stack([plane.slope, touching.slope]), v)
-        size = abs(plane.offset) + abs(own) + abs(other) + abs(touching.offset)
+        slopes = np.stack([plane.slope, touching.slope])
+        own, other = risk.space.dots(slopes, v)
+        size = abs(plane.offset) + abs(touching.offset)
+        size += float(risk.space.dots(np.abs(slopes), np.abs(v)).sum())
         if plane.offset + own - touching.offset - other > SETTINGS.rounding * size:
             return False
     return True
