@@ -286,6 +286,17 @@ def test_certify_refutes_labels_that_an_exchange_improves(monkeypatch):
             model.certify(X[:-1], y[:-1])
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_certify_refutes_other_labels(kernel):
+    """Its own labels were certified, whatever the labels that were given."""
+    X, y, _ = partial(8, gap=3.0)
+    model = TransductiveSVC(kernel=kernel).fit(X, y)
+    assert model.certify(X, y).status == "stationary"
+    other = y.copy()
+    other[np.flatnonzero(y == 0)[0]] = 1
+    assert model.certify(X, other).status == "refuted"
+
+
 def test_limits_keep_a_usable_model():
     X, y, truth = partial(9, n=200, gap=3.0)
     for kernel in ("linear", "rbf"):

@@ -238,7 +238,9 @@ class BaseTransductive(OneFunctionEach, BaseSVM):
         judged = []
         for k, (part, problem, s) in enumerate(zip(parts, problems, sign, strict=True)):
             gain = label_gain(problem, s, values[:, k])
-            wrong = convex and part.status.converged and gain > self.tol * abs(part.primal)
+            improved = convex and gain > self.tol * abs(part.primal)
+            kept = np.array_equal(s[~problem.unlabelled], problem.sign[~problem.unlabelled])
+            wrong = part.status.converged and (improved or not kept)
             judged.append(part.updated(status=Status.REFUTED) if wrong else part)
         return certificate.worst(judged)
 
