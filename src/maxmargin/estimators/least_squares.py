@@ -70,8 +70,8 @@ class LSSVR(BaseLeastSquares, BaseRegressor):
     Minimises 1/2 |w|^2 + C sum_i (y_i - f(x_i))^2 with an intercept that is not penalised: kernel
     ridge regression, alpha = 1 / (2 C), with an intercept. It is SVR with
     ``loss="squared_epsilon_insensitive"`` and ``epsilon=0``, solved by one Cholesky factor of the
-    kernel matrix. Every sample is a support vector. With a linear kernel and fewer features than samples, the matrix has a row for each
-    feature, and any number of samples will do.
+    kernel matrix. Every sample is a support vector. With a linear kernel and fewer features than
+    samples, the matrix has a row for each feature, and any number of samples will do.
 
     Parameters
     ----------
