@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -196,3 +197,15 @@ def test_clear_errors(monkeypatch):
     monkeypatch.setattr(estimator, "free_memory", lambda: 1000.0)
     with pytest.raises(MemoryError, match="60 distinct samples take"):
         LaplacianSVC().fit(X, y)
+
+
+def test_an_expansion_that_loses_its_digits_is_not_optimal():
+    """The machine on the deformed kernel was optimal, the decision values wrong by hundreds."""
+    X = np.random.default_rng(0).normal(size=(20, 2)) + 1e6
+    y = np.where(np.arange(20) < 8, np.arange(20) % 2, -1)
+    model = LaplacianSVC(kernel="poly", degree=1, gamma=1e-6, C=1e5)
+    with pytest.warns(ConvergenceWarning, match="Decision values of labelled samples"):
+        model.fit(X, y)
+    assert model.estimator_.certificate_.status == "optimal"
+    assert model.certificate_.audit_error > 1
+    assert model.certificate_.status == model.certify(X, y).status == "stalled"

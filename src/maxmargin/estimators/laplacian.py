@@ -1,5 +1,6 @@
 """LaplacianSVC."""
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,6 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from maxmargin.audit import greatest_error
 from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
+from maxmargin.estimators import _outcome
 from maxmargin.estimators._base import BaseSVM, all_or_nothing, shared_constraints
 from maxmargin.estimators._data import refuse_batch_dependence, symmetric
 from maxmargin.estimators._one_each import OneFunctionEach, winners
@@ -31,6 +33,13 @@ from maxmargin.kernel.training import Trained
 from maxmargin.semi_supervised import graph
 from maxmargin.semi_supervised.deformed_kernel import Deformed, deform
 from maxmargin.semi_supervised.graph import EdgeWeights
+from maxmargin.status import Status
+
+EXPANDED = 0.1
+"""Share of tol by which the expansion over all samples may miss decision values; the rest is left
+for the roundings of certify."""
+SINGLE = 1e-6
+"""Share of the decision values that predictions of samples in float32 may miss."""
 
 
 class Vertices(NamedTuple):
@@ -298,22 +307,43 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         label = np.zeros(len(found.weight), np.int64)
         label[found.rows] = winners(values)
         label = np.where(labels.known, labels.label, label)
+        own = prediction.decision_values(part, deformed.values)
+        error = np.abs(values[found.place] - own).max(axis=0)
         fits = [
-            (found.rows, Trained(Decision(coef, float(b), tuple(ends)), known))
-            for coef, b, ends, known in zip(
-                beta, part.intercept, part.intervals.tolist(), part.certificates, strict=True
+            (found.rows, Trained(Decision(coef, float(b), tuple(ends)), self._audited(known, e)))
+            for coef, b, ends, known, e in zip(
+                beta, part.intercept, part.intervals.tolist(), part.certificates, error, strict=True
             )
         ]
         self.model_ = kernel_model.assemble(
             Problem.C_SVC, kernel, found.X, label, fits, labels.classes
         )
         self.estimator_, self.n_iter_ = machine, machine.n_iter_
+        if machine.certificate_.status.converged:  # otherwise SVC has warned
+            _outcome.warn_of(self.model_.certificates, self._describe)
         self.transduction_ = labels.classes[label]
         free = np.flatnonzero(~labels.known)
         if len(free):  # equal samples, and those of weight 0, share no vertex
             values = prediction.decision_values(self.model_, pick(found.X, free))
             self.transduction_[free] = labels.classes[winners(values)]
         return self
+
+    def _audited(self, known: Certificate, error: float) -> Certificate:
+        """The certificate of a machine whose expansion has decision values with some error."""
+        stalled = known.status.converged and not error <= EXPANDED * self.tol
+        status = Status.STALLED if stalled else known.status
+        return known.updated(audit_error=max(known.audit_error, float(error)), status=status)
+
+    def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
+        """The warning for machines whose expansion falls short."""
+        if status is not Status.STALLED:  # SVC has warned
+            return None
+        return (
+            f"LaplacianSVC failed to converge{count}: the penalty and the kernel together exceed "
+            f"float64. Decision values of labelled samples are known to "
+            f"{max(one.audit_error for one in found):.3g} only (tol={self.tol:g}). Scale the data "
+            "(StandardScaler), use a larger gamma, or lower manifold or C."
+        )
 
     # ---- prediction and certification ------------------------------------------------------------
 
@@ -361,4 +391,7 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         known = machine.certify(deformed.values, y_known, found.weight[found.known])
         own = machine.decision_function(deformed.values).ravel()
         other = self.decision_function(pick(X, found.known)).ravel()
-        return known.updated(audit_error=max(known.audit_error, greatest_error(own, other)))
+        error, before = greatest_error(own, other), self.certificate_.status
+        wrong = not error <= self.tol + SINGLE * float(np.abs(own).max())
+        status = (Status.REFUTED if wrong else known.status) if before.converged else before
+        return known.updated(audit_error=max(known.audit_error, error), status=status)
