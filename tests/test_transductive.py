@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
-from maxmargin import SVC, LaplacianSVC, TransductiveSVC, io
+from maxmargin import SVC, LaplacianSVC, TransductiveSVC, io, kernel_matrix
 from maxmargin.semi_supervised import balance
 from maxmargin.semi_supervised.paths import Path
 
@@ -54,6 +54,18 @@ def test_with_the_labels_found_the_machine_is_that_of_svc(kernel):
         model.decision_function(X), other.decision_function(X), rtol=1e-6, atol=1e-6
     )
     assert model.certify(X, y).status == "stationary"
+
+
+def test_support_vectors_and_coefficients_are_the_decision_function():
+    X, y, *_ = partial(0)
+    model = TransductiveSVC(gamma=0.5, algorithm="switching").fit(X, y)
+    K = kernel_matrix(model.kernel_, X, model.support_vectors_)
+    f = (K @ model.dual_coef_.T + model.intercept_).ravel()
+    np.testing.assert_allclose(f, model.decision_function(X), atol=1e-10)
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    model.set_params(kernel="linear", gamma="scale").fit(X, y)
+    with pytest.raises(AttributeError, match="dual_coef_ is not available"):
+        _ = model.dual_coef_
 
 
 def brute_force(X, y, C, C_unlabelled, positives):

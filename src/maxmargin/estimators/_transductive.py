@@ -199,6 +199,22 @@ class BaseTransductive(OneFunctionEach, BaseSVM):
         return np.asarray(record.rows)
 
     @property
+    def support_vectors_(self) -> Any:
+        """The support vectors; not with a linear kernel."""
+        return self._expansion("support_vectors_").vectors
+
+    @property
+    def dual_coef_(self) -> Floats:
+        """Their coefficients, a row for each function; not with a linear kernel."""
+        return np.asarray(self._expansion("dual_coef_").coef)
+
+    def _expansion(self, name: str) -> KernelModel:
+        record: KernelModel | LinearModel = fitted(self)
+        if isinstance(record, LinearModel):
+            raise AttributeError(f"{name} is not available with a linear kernel: read coef_")
+        return record
+
+    @property
     def n_support_(self) -> NDArray[np.int32]:
         """Number of support vectors of each class, by the labels that were found."""
         label = np.searchsorted(self.classes_, self.transduction_[self.support_])

@@ -95,6 +95,9 @@ class TransductiveSVC(ClassifierMixin, BaseTransductive):  # type: ignore[misc]
         Weights of the features, with a linear kernel.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the training samples.
+    support_vectors_, dual_coef_
+        The support vectors and their coefficients, a row for each function; not with a linear
+        kernel.
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
     n_iter_ : ndarray of shape (n_functions,)
