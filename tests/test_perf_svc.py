@@ -416,3 +416,12 @@ def test_features_of_thirteen_decades_end_soon():
     assert model.certificate_.status == "optimal"
     linear = LinearSVC(C=9.478291641524594, loss="hinge").fit(X, y, weight)
     assert model.certificate_.primal == pytest.approx(linear.certificate_.primal, rel=1e-6)
+
+
+def test_features_of_eight_decades_stall_as_in_linear_svc():
+    """LinearSVC ends after 1,000 passes; PerfSVC set no limit."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(19, 2)) * [1.0, 3e7], np.arange(19) % 2
+    with pytest.warns(ConvergenceWarning, match="failed to converge"):
+        model = PerfSVC(C=5000.0, fit_intercept=False, tol=1e-6, time_limit=20).fit(X, y)
+    assert model.certificate_.status == "stalled"

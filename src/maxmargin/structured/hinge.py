@@ -25,6 +25,10 @@ from maxmargin.linear.workspace import LinearWorkspace
 from maxmargin.monitor import Monitor
 from maxmargin.structured.risks import Plane, Tangent
 
+EPOCHS = 1000
+"""Passes over the data that the linear solver may take, as in LinearSVC: where features are very
+unequal it would never end by itself."""
+
 
 class HingeLoss(NamedTuple):
     """sum_i weight_i max(0, 1 - y_i s_i), or its minimum over all intercepts."""
@@ -70,9 +74,10 @@ def solved_by_duals(
     loss: HingeLoss, design: Design, C: float, tol: float, monitor: Monitor
 ) -> tuple[Floats, Plane]:
     """The weights that a linear solver finds, and the plane that its dual variables make."""
-    problem = loss.problem(C)
+    problem, part = loss.problem(C), monitor.part(1.0)
+    part.max_iter = min(monitor.max_iter, EPOCHS)
     task = Task(problem, tol, Choice(choose(design)))
-    found = task.train(LinearWorkspace(design, monitor)).solution
+    found = task.train(LinearWorkspace(design, part)).solution
     t = np.clip(found.t, -problem.tube.down, problem.tube.up)
     if loss.free_intercept:
         t = with_sum(problem.tube, t, 0.0)
