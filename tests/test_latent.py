@@ -339,3 +339,12 @@ def test_bad_use_of_bags():
     model = MISVC().fit(BAGS, LABELS)
     with pytest.raises(ValueError, match="6 bags, 3 of them positive"):
         model.certify(BAGS[:4], LABELS[:4])
+
+
+def test_rounding_at_a_large_C_is_no_failure():
+    """It warned of a relative gap of 1e-11 with tol=1e-4: small problems are solved to 1e-13."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.integers(0, 2, 20)
+    model = LatentSVM(C=1e4, n_init=1).fit(X, y)
+    assert model.certificate_.status == model.certify(X, y).status == "stationary"
+    assert model.certificate_.relative_gap < model.tol

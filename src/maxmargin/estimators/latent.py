@@ -199,12 +199,13 @@ class LatentSVM(ClassifierMixin, JointEstimator):  # type: ignore[misc]
         """The best of several starts, or from the last fit."""
         limits = float(self.C), self._stop_at(problem.space)
         quiet = np.errstate(over="ignore", invalid="ignore")
+        tol = float(self.tol)
         with self._monitor() as monitor, one_blas_thread(), quiet:
             before = self._start(problem.space.size)
             if before is None:
-                best, found = best_of(problem, self._starts(problem), *limits, monitor)
+                best, found = best_of(problem, self._starts(problem), *limits, monitor, tol)
             else:
-                best = descend(problem, problem.impute(before), *limits, monitor, before)
+                best = descend(problem, problem.impute(before), *limits, monitor, before, tol)
                 found = [best.objectives[-1]]
         _outcome.raise_interrupt(self, monitor)
         return best, found

@@ -83,10 +83,12 @@ def descend(
     tol: float,
     monitor: Monitor,
     start: Floats | None = None,
+    enough: float = 0.0,
 ) -> LatentSolution:
     """Alternate from given latent variables; ``start`` is a point at which they are the best.
 
-    Early rounds are solved roughly, to a share of what the round before gained.
+    Early rounds are solved roughly, to a share of what the round before gained. A gap of ``enough``
+    will do where rounding keeps the solver from tol.
     """
     w, objectives, rounds = start, [], []
     known: list[Plane] = []
@@ -94,9 +96,10 @@ def descend(
     rough = max(tol, SETTINGS.first)
     while True:
         risk = problem.convex(h)
-        found = solve(risk, C, rough, monitor.quiet(-1), w, known)
+        found = solve(risk, C, rough, monitor.quiet(-1), w, known, enough)
         mean = _with_mean_plane(found, C)
-        rounds.append(certificate.certify(risk, C, mean, rough, found.risk))
+        rounds.append(certificate.certify(risk, C, mean, max(rough, enough), found.risk))
+        reached = found.ended is Status.STALLED and rounds[-1].status.converged
         w, used, h = found.w, h, problem.impute(found.w)
         objectives.append(min(best, _objective(problem, h, w, C)))
         fall, best = best - objectives[-1], objectives[-1]
@@ -105,7 +108,8 @@ def descend(
             f"{monitor.seconds:.1f} s"
         )
         same = np.array_equal(h, used) or fall <= tol * abs(best)
-        ended = found.ended or (None if same and rough == tol else monitor.stop(len(rounds)))
+        ended = None if reached else found.ended
+        ended = ended or (None if same and rough == tol else monitor.stop(len(rounds)))
         if (same and rough == tol) or ended is not None:
             judged = _judged(rounds[-1], ended, sum(one.n_iter for one in rounds))
             return LatentSolution(mean, judged, used, tuple(objectives), tuple(rounds))
@@ -142,7 +146,12 @@ def _judged(found: Certificate, ended: Status | None, n_iter: int) -> Certificat
 
 
 def best_of(
-    problem: LatentProblem, starts: Iterable[Integers], C: float, tol: float, monitor: Monitor
+    problem: LatentProblem,
+    starts: Iterable[Integers],
+    C: float,
+    tol: float,
+    monitor: Monitor,
+    enough: float = 0.0,
 ) -> tuple[LatentSolution, list[float]]:
     """The best stationary point of several starts, and the objective of each."""
     best: LatentSolution | None = None
@@ -150,7 +159,7 @@ def best_of(
     for h in starts:
         if best is not None and monitor.too_late() is not None:
             break
-        one = descend(problem, h, C, tol, monitor)
+        one = descend(problem, h, C, tol, monitor, enough=enough)
         found.append(one.objectives[-1])
         if best is None or found[-1] < best.objectives[-1]:
             best = one
