@@ -199,3 +199,11 @@ def test_files(tmp_path):
     model.offset_ = np.array([1.0])
     with pytest.raises(ValueError, match="offset_"):
         io.save(model, path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_share_outside_holds_for_sparse_float32(seed):
+    """k(x, x) was computed in float32, and samples on the boundary fell outside."""
+    X = sparse.csr_matrix(np.random.default_rng(seed).normal(size=(23, 5)).astype(np.float32))
+    model = SVDD(kernel="poly", degree=2, coef0=1, gamma=0.1, nu=0.5).fit(X)
+    assert np.sum(model.predict(X) < 0) <= 0.5 * 23

@@ -132,6 +132,7 @@ def kernel_diagonal(kernel: Kernel, X: Any) -> Floats:
     if kernel.kind is not Kind.CALLABLE:
         with np.errstate(over="ignore"):
             if sparse.issparse(X):
+                X = X.astype(np.float64)  # squares of float32 lose digits, or overflow
                 squares = X.multiply(X).sum(axis=1)
             else:
                 squares = np.einsum("ij,ij->i", X, X, dtype=np.float64)
