@@ -209,3 +209,12 @@ def test_an_expansion_that_loses_its_digits_is_not_optimal():
     assert model.estimator_.certificate_.status == "optimal"
     assert model.certificate_.audit_error > 1
     assert model.certificate_.status == model.certify(X, y).status == "stalled"
+
+
+def test_an_ill_conditioned_system_gives_a_warning_of_ours_alone():
+    """A LinAlgWarning of scipy went to the user."""
+    X = np.column_stack([np.full(9, 1567.0), 1e8 * np.linspace(-1.3, 1.8, 9) ** 3])
+    y = [0, -1, 0, -1, 1, -1, -1, -1, -1]
+    with pytest.warns(ConvergenceWarning):
+        model = LaplacianSVC(kernel="linear", n_neighbors=2, normalised=True).fit(X, y)
+    assert model.certificate_.status == model.certify(X, y).status == "stalled"

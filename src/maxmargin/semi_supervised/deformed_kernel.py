@@ -18,10 +18,11 @@ where E holds the columns of the unit matrix that belong to the labelled samples
 n x n matrices of float64, 16 n^2 bytes, and 2/3 n^3 multiplications.
 """
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import LinAlgWarning, solve
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.monitor import interruptible
@@ -43,7 +44,9 @@ def deform(K: Floats, M: Any, labelled: Integers) -> Deformed:
     own, place = np.unique(labelled, return_inverse=True)
     E = np.zeros((len(K), len(own)), order="F")
     E[own, np.arange(len(own))] = 1.0
-    expansion = interruptible(lambda: solve(A, E, overwrite_a=True, overwrite_b=True))
+    with warnings.catch_warnings():  # the audit of decision values says what is lost
+        warnings.simplefilter("ignore", LinAlgWarning)
+        expansion = interruptible(lambda: solve(A, E, overwrite_a=True, overwrite_b=True))
     values = K[own] @ expansion
     values = (values + values.T) / 2
     return Deformed(values[np.ix_(place, place)], expansion[:, place])
