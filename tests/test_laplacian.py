@@ -218,3 +218,12 @@ def test_an_ill_conditioned_system_gives_a_warning_of_ours_alone():
     with pytest.warns(ConvergenceWarning):
         model = LaplacianSVC(kernel="linear", n_neighbors=2, normalised=True).fit(X, y)
     assert model.certificate_.status == model.certify(X, y).status == "stalled"
+
+
+def test_a_kernel_that_is_not_positive_semidefinite_is_never_optimal():
+    """The deformed kernel of the labelled samples was positive semidefinite, the given one not."""
+    K, y = 0.1 - np.eye(30), np.where(np.arange(30) < 20, np.arange(30) % 2, -1)
+    with pytest.warns(ConvergenceWarning, match="not positive semidefinite"):
+        model = LaplacianSVC(kernel="precomputed").fit(K, y)
+    assert model.certificate_.convexity == "indefinite"
+    assert model.certificate_.status == model.certify(K, y).status == "stationary"

@@ -17,11 +17,11 @@ from maxmargin.estimators._base import BaseSVM, shared_constraints
 from maxmargin.estimators._data import like, refuse_batch_dependence, symmetric
 from maxmargin.estimators._record import checked, field, fitted, known_field
 from maxmargin.estimators._targets import validate_weight
-from maxmargin.kernel.definiteness import convexity_of
+from maxmargin.kernel.definiteness import convexity_on
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import kept_vectors
 from maxmargin.kernel.sources import take
-from maxmargin.kernel.workspace import KernelWorkspace, Samples
+from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.objectives import ROUNDING
 from maxmargin.monitor import Monitor
@@ -153,7 +153,10 @@ class PlaneMachine(BaseSVM):
         quiet = np.errstate(over="ignore", invalid="ignore")
         with self._monitor() as monitor, one_blas_thread(), quiet:
             refuse_batch_dependence(data.kernel, data.samples)
-            space, convexity = self._space(data, monitor), self._convexity(data)
+            space, convexity = (
+                self._space(data, monitor),
+                convexity_on(data.kernel, data.samples, len(data.used)),
+            )
             starts = self._starts(space, data, len(goals))
             for k, goal in enumerate(goals):
                 label = f" {k + 1}/{len(goals)}" if len(goals) > 1 else ""
@@ -197,15 +200,6 @@ class PlaneMachine(BaseSVM):
         workspace = KernelWorkspace.of(data.kernel, data.samples, monitor)
         few = len(data.used) <= SETTINGS.stored
         return KernelSpace(workspace.whole() if few else workspace.source)
-
-    def _convexity(self, data: PlaneData) -> Convexity:
-        """What is known about the kernel."""
-        if data.kernel.positive_semidefinite:
-            return Convexity.PROVED
-        precise = float(np.finfo(np.float64).eps)
-        given = data.samples.dtype if data.kernel.kind is Kind.PRECOMPUTED else np.float64
-        rounding = max(precise, float(np.finfo(given).eps))
-        return convexity_of(Samples(data.kernel, data.samples), np.ones(len(data.used)), rounding)
 
     def _starts(
         self, space: LinearSpace | KernelSpace, data: PlaneData, count: int

@@ -24,6 +24,7 @@ from maxmargin.estimators.classification import SVC
 from maxmargin.kernel import evaluation, prediction
 from maxmargin.kernel import model as kernel_model
 from maxmargin.kernel.cache import free_memory
+from maxmargin.kernel.definiteness import convexity_on
 from maxmargin.kernel.formulations import Decision
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.locate import row_keys
@@ -31,15 +32,9 @@ from maxmargin.kernel.model import KernelModel, Problem
 from maxmargin.kernel.sources import make_source, pick, take
 from maxmargin.kernel.training import Trained
 from maxmargin.semi_supervised import graph
-from maxmargin.semi_supervised.deformed_kernel import Deformed, deform
+from maxmargin.semi_supervised.deformed_kernel import SINGLE, Deformed, audited, deform
 from maxmargin.semi_supervised.graph import EdgeWeights
 from maxmargin.status import Status
-
-EXPANDED = 0.1
-"""Share of tol by which the expansion over all samples may miss decision values; the rest is left
-for the roundings of certify."""
-SINGLE = 1e-6
-"""Share of the decision values that predictions of samples in float32 may miss."""
 
 
 class Vertices(NamedTuple):
@@ -308,11 +303,16 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         label[found.rows] = winners(values)
         label = np.where(labels.known, labels.label, label)
         own = prediction.decision_values(part, deformed.values)
-        error = np.abs(values[found.place] - own).max(axis=0)
+        errors = np.abs(values[found.place] - own).max(axis=0)
+        convexity = convexity_on(kernel, take(kernel.kind, found.X, found.rows), len(found.rows))
+        known = [
+            audited(one, error, self.tol, convexity)
+            for one, error in zip(part.certificates, errors, strict=True)
+        ]
         fits = [
-            (found.rows, Trained(Decision(coef, float(b), tuple(ends)), self._audited(known, e)))
-            for coef, b, ends, known, e in zip(
-                beta, part.intercept, part.intervals.tolist(), part.certificates, error, strict=True
+            (found.rows, Trained(Decision(coef, float(b), tuple(ends)), one))
+            for coef, b, ends, one in zip(
+                beta, part.intercept, part.intervals.tolist(), known, strict=True
             )
         ]
         self.model_ = kernel_model.assemble(
@@ -328,14 +328,10 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
             self.transduction_[free] = labels.classes[winners(values)]
         return self
 
-    def _audited(self, known: Certificate, error: float) -> Certificate:
-        """The certificate of a machine whose expansion has decision values with some error."""
-        stalled = known.status.converged and not error <= EXPANDED * self.tol
-        status = Status.STALLED if stalled else known.status
-        return known.updated(audit_error=max(known.audit_error, float(error)), status=status)
-
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for machines whose expansion falls short."""
+        if status is Status.STATIONARY and self.estimator_.certificate_.convexity.convex:
+            return f"LaplacianSVC{count}: {status.message}"
         if status is not Status.STALLED:  # SVC has warned
             return None
         return (
@@ -391,7 +387,11 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         known = machine.certify(deformed.values, y_known, found.weight[found.known])
         own = machine.decision_function(deformed.values).ravel()
         other = self.decision_function(pick(X, found.known)).ravel()
-        error, before = greatest_error(own, other), self.certificate_.status
+        error, before = greatest_error(own, other), self.certificate_
         wrong = not error <= self.tol + SINGLE * float(np.abs(own).max())
-        status = (Status.REFUTED if wrong else known.status) if before.converged else before
-        return known.updated(audit_error=max(known.audit_error, error), status=status)
+        wrong = before.status.converged and (wrong or not known.status.converged)
+        return known.updated(
+            audit_error=max(known.audit_error, error),
+            convexity=before.convexity,
+            status=Status.REFUTED if wrong else before.status,
+        )

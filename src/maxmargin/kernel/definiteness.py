@@ -11,14 +11,14 @@ max |K| and ``rounding`` is that of the entries' type. Three tests, from sure to
 The last two can only refute. What they leave open is assumed, and the certificate says so.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import one_blas_thread
 from maxmargin.kernel.evaluation import kernel_values
-from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.workspace import Samples
 from maxmargin.status import Convexity
 
@@ -65,6 +65,15 @@ def convexity_of(X: Samples, coef: Floats, rounding: float, indefinite: bool = F
         if indefinite or (given and refuted(X.X, support, rounding)):
             return Convexity.INDEFINITE
     return Convexity.ASSUMED if given or kernel.kind is Kind.CALLABLE else Convexity.UNKNOWN
+
+
+def convexity_on(kernel: Kernel, samples: Any, n: int) -> Convexity:
+    """What is known about the kernel matrix of n samples, none of which comes first."""
+    if kernel.positive_semidefinite:
+        return Convexity.PROVED
+    given = samples.dtype if kernel.kind is Kind.PRECOMPUTED else np.float64
+    rounding = max(float(np.finfo(np.float64).eps), float(np.finfo(given).eps))
+    return convexity_of(Samples(kernel, samples), np.ones(n), rounding)
 
 
 def _shift(n: int, greatest: float, rounding: float) -> float:

@@ -24,8 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgWarning, solve
 
+from maxmargin.certificate import Certificate
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.monitor import interruptible
+from maxmargin.status import Convexity, Status
+
+EXPANDED = 0.1
+"""Share of tol by which the expansion over all samples may miss decision values; the rest is left
+for the roundings of certify."""
+SINGLE = 1e-6
+"""Share of the decision values that predictions of samples in float32 may miss."""
 
 
 class Deformed(NamedTuple):
@@ -50,3 +58,19 @@ def deform(K: Floats, M: Any, labelled: Integers) -> Deformed:
     values = K[own] @ expansion
     values = (values + values.T) / 2
     return Deformed(values[np.ix_(place, place)], expansion[:, place])
+
+
+def audited(known: Certificate, error: float, tol: float, convexity: Convexity) -> Certificate:
+    """The certificate of a machine on k~ as that of its expansion over all samples.
+
+    ``error`` is by how much the expansion misses decision values, and ``convexity`` that of k: k~
+    of the labelled samples alone may be positive semidefinite where k is not.
+    """
+    status = known.status
+    if status.converged and not error <= EXPANDED * tol:
+        status = Status.STALLED
+    elif status.converged and not convexity.convex:
+        status = Status.STATIONARY
+    convexity = known.convexity if convexity.convex else convexity
+    error = max(known.audit_error, float(error))
+    return known.updated(audit_error=error, convexity=convexity, status=status)
