@@ -217,7 +217,6 @@ default="linear"
             bagged = self._bagged(sequences, label, weight)
             quiet = np.errstate(over="ignore", invalid="ignore")
             with self._monitor() as monitor, one_blas_thread(), quiet:
-                self._convexity(bagged.data)
                 space = self._space(bagged.data, monitor)
                 best, found = self._descend(bagged, space, monitor)
             _outcome.raise_interrupt(self, monitor)
