@@ -60,7 +60,7 @@ def test_it_solves_the_primal_problem(seed):
         gamma=gamma,
         n_neighbors=4,
         edges="heat" if heat else "binary",
-        normalised=normalised,
+        normalize=normalised,
     ).fit(X, y)
     K = rbf_kernel(X, gamma=gamma)
     value, f = primal(K, manifold * dense_laplacian(X, 4, heat, normalised), y, C)
@@ -114,7 +114,7 @@ def test_without_the_penalty_it_is_svc():
 @pytest.mark.parametrize("normalised", [False, True])
 def test_equal_samples_are_one_vertex(normalised):
     _, y, _ = partial(6, n=20)
-    model = LaplacianSVC(normalised=normalised).fit(np.ones((20, 3)), y)
+    model = LaplacianSVC(normalize=normalised).fit(np.ones((20, 3)), y)
     assert model.certificate_.status == "optimal"
     assert len(model.support_) <= 1
 
@@ -216,7 +216,7 @@ def test_an_ill_conditioned_system_gives_a_warning_of_ours_alone():
     X = np.column_stack([np.full(9, 1567.0), 1e8 * np.linspace(-1.3, 1.8, 9) ** 3])
     y = [0, -1, 0, -1, 1, -1, -1, -1, -1]
     with pytest.warns(ConvergenceWarning):
-        model = LaplacianSVC(kernel="linear", n_neighbors=2, normalised=True).fit(X, y)
+        model = LaplacianSVC(kernel="linear", n_neighbors=2, normalize=True).fit(X, y)
     assert model.certificate_.status == model.certify(X, y).status == "stalled"
 
 

@@ -81,7 +81,7 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
     edges : {"binary", "heat"}, default="binary"
         W_ij is 1, or exp(-|x_i - x_j|^2 / t) with t the mean squared length of the edges. With
         ``kernel="precomputed"`` or a function, distances are those in feature space.
-    normalised : bool, default=False
+    normalize : bool, default=False
         Whether the Laplacian is I - D^(-1/2) W D^(-1/2) instead of D - W.
     kernel : str, Kernel or callable, default="rbf"
         As for SVC; it must be positive semidefinite.
@@ -167,7 +167,7 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         "manifold": [Interval(Real, 0.0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "edges": [StrOptions({one.value for one in EdgeWeights})],
-        "normalised": ["boolean"],
+        "normalize": ["boolean"],
     }
     model_: KernelModel
     classes_ = field("classes")
@@ -186,7 +186,7 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         manifold: float = 1.0,
         n_neighbors: int = 6,
         edges: str = "binary",
-        normalised: bool = False,
+        normalize: bool = False,
         kernel: Any = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
@@ -201,7 +201,7 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         self.manifold = manifold
         self.n_neighbors = n_neighbors
         self.edges = edges
-        self.normalised = normalised
+        self.normalize = normalize
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -281,7 +281,7 @@ class LaplacianSVC(ClassifierMixin, OneFunctionEach, BaseSVM):  # type: ignore[m
         given = kernel.kind in (Kind.PRECOMPUTED, Kind.CALLABLE)
         points = graph.feature_distances(K) if given else samples
         W = graph.neighbour_graph(points, k, EdgeWeights(self.edges), precomputed=given)
-        return deform(K, self.manifold * graph.laplacian(W, self.normalised), place)
+        return deform(K, self.manifold * graph.laplacian(W, self.normalize), place)
 
     def _refuse_too_many(self, n: int) -> None:
         """Refuse matrices that memory does not hold, before anything is allocated."""
