@@ -228,7 +228,7 @@ class BaseTransductive(OneFunctionEach, BaseSVM):
             kernel_model.check(record)
 
     def _linear_coef(self) -> Any:
-        raise NotImplementedError("coef_ is read from the record.")
+        return self.coef_
 
     # ---- certification ---------------------------------------------------------------------------
 
