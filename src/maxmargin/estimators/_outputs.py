@@ -10,7 +10,7 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.estimators._targets import encode
 from maxmargin.structured.multiclass import zero_one
 from maxmargin.structured.multilabel import Labels, labels_of
-from maxmargin.structured.tasks import ClassesTask, SetsTask
+from maxmargin.structured.tasks import LabelTask, SetsTask
 from maxmargin.structured.taxonomy import Taxonomy, tree_of
 
 OTHER_LABELS = "certify needs the data the model was fitted on: other labels were given."
@@ -20,7 +20,7 @@ class ClassOutputs(NamedTuple):
     """A class for each sample."""
 
     classes: NDArray[Any]
-    task: ClassesTask
+    task: LabelTask
 
     def encode(self, y: Any) -> Integers:
         """The classes as their positions."""
@@ -98,8 +98,8 @@ def outputs_of(estimator: Any) -> Any:
     classes, task = estimator.classes_, estimator.task
     if isinstance(task, Taxonomy):
         tree = tree_of(task, classes.tolist())
-        return ClassOutputs(classes, ClassesTask(tree.delta, tree.paths))
-    return ClassOutputs(classes, ClassesTask(zero_one(len(classes))))
+        return ClassOutputs(classes, LabelTask(tree.delta, tree.paths))
+    return ClassOutputs(classes, LabelTask(zero_one(len(classes))))
 
 
 def as_list(values: Any, name: str) -> list[Any]:

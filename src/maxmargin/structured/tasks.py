@@ -4,7 +4,7 @@ A task has weights W with a row for each of its columns, W x being the scores of
 weights u of the labels themselves. ``outputs`` takes both to the labels of greatest score.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,25 +17,7 @@ from maxmargin.structured.risks import ScoreRisk
 from maxmargin.structured.spaces import LinearSpace
 
 
-class ArrayTask(Protocol):
-    """A kind of output, for samples with a row of features each."""
-
-    @property
-    def columns(self) -> int:
-        """Rows of W."""
-
-    @property
-    def extra(self) -> int:
-        """Weights of the labels themselves."""
-
-    def risk(self, design: Design, y: Floats | Integers, weight: Floats) -> ScoreRisk:
-        """The risk of samples with outputs y."""
-
-    def outputs(self, s: Floats, u: Floats) -> Floats | Integers:
-        """The outputs of greatest score, from the scores of the samples and the weights u."""
-
-
-class ClassesTask(NamedTuple):
+class LabelTask(NamedTuple):
     """A class for each sample: multi-class (paths None), or a taxonomy."""
 
     delta: Floats
