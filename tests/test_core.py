@@ -445,6 +445,11 @@ def test_linear_functions_of_rows():
             t, T = rng.normal(size=len(part)), rng.normal(size=(len(part), 8))
             np.testing.assert_allclose(core.linear_values(points, rows, w), part @ w)
             np.testing.assert_allclose(core.linear_sum(points, rows, t), part.T @ t)
+            v = t**2 * (part @ w + 0.3)
+            along, total = core.linear_hessian(points, rows, t**2, w, 0.3)
+            np.testing.assert_allclose(along, part.T @ v)
+            np.testing.assert_allclose(total, v.sum())
+            np.testing.assert_allclose(core.linear_diagonal(points, rows, t**2), t**2 @ part**2)
             np.testing.assert_allclose(
                 core.gram(points, rows, t**2), part.T @ (t[:, None] ** 2 * part)
             )

@@ -41,6 +41,10 @@ def test_the_solver_for_data_of_a_kind():
         assert linear_training.choose(ArrayDesign(X)) is solver
         assert linear_training.choose(ArrayDesign(sparse.csr_matrix(X))) is solver
         assert linear_training.choose(ChunkDesign(lambda X=X: [X], X.shape)) is Solver.NEWTON
+    few, many = (sparse.csr_matrix((n, 1300)) for n in (649, 650))
+    assert linear_training.choose(ArrayDesign(few), squared=True) is Solver.COORDINATE
+    assert linear_training.choose(ArrayDesign(many), squared=True) is Solver.NEWTON
+    assert linear_training.choose(ArrayDesign(many), squared=False) is Solver.COORDINATE
 
 
 def test_who_may_take_over():

@@ -167,6 +167,20 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         _cpu.linear_sum(X, rows, contiguous(t), out, thread_count(4 * _entries(X, rows)))
         return out
 
+    def linear_hessian(
+        self, X: Points, rows: Indices, weight: Floats, u: Floats, shift: float
+    ) -> tuple[Floats, float]:
+        out = np.empty(X.shape[1])
+        threads = thread_count(8 * _entries(X, rows))
+        return out, _cpu.linear_hessian(
+            X, rows, contiguous(weight), contiguous(u), shift, out, threads
+        )
+
+    def linear_diagonal(self, X: Points, rows: Indices, weight: Floats) -> Floats:
+        out = np.empty(X.shape[1])
+        _cpu.linear_diagonal(X, rows, contiguous(weight), out, thread_count(4 * _entries(X, rows)))
+        return out
+
     def linear_squares(self, X: Points) -> Floats:
         out = np.empty(X.shape[0])
         _cpu.linear_squares(X, out, thread_count(4 * _entries(X, None)))

@@ -76,16 +76,45 @@ void linear_squares(const Points<T>& X, double* out, int threads) {
 
 constexpr int64_t most_strips = 16;
 
+constexpr int64_t values_of_strip = 1 << 16;
+constexpr int64_t values_for_weight = 4;  // of a strip: adding up its sums must cost little beside
+
+// How many strips a sum over these samples has: as many as their number and their values say.
+template <class T>
+int64_t strips_of(const Selection<T>& A) {
+  const Points<T>& X = A.points;
+  const int64_t values = X.indptr ? X.indptr[X.n] : X.n * X.d,
+                mine = int64_t(double(values) * double(A.size) / double(std::max<int64_t>(1, X.n))),
+                least = std::max(values_of_strip, values_for_weight * X.d);
+  return std::clamp<int64_t>(std::min(mine / least, A.size), 1, most_strips);
+}
+
+// out = the sum over strips of what work(begin, end, sums) adds to the d sums of a strip.
+template <class T, class Work>
+void sum_strips(const Selection<T>& A, double* out, int threads, Work work) {
+  const int64_t d = A.points.d, strips = strips_of(A), length = pieces_of(A.size, strips);
+  Aligned<double> sums(size_t((strips - 1) * d), 0.0);
+  std::fill(out, out + d, 0.0);
+  on_team(team_size(threads, strips, 1), [&](Team& team) {
+    team.each(strips, 1, [&](int64_t strip, int64_t) {
+      work(strip * length, std::min(A.size, (strip + 1) * length),
+           strip == 0 ? out : sums.data() + (strip - 1) * d);
+    });
+    if (strips > 1)
+      team.each(d, 4096, [&](int64_t begin, int64_t end) {
+        for (int64_t strip = 0; strip + 1 < strips; ++strip) {
+          const double* some = sums.data() + strip * d;
+          for (int64_t k = begin; k < end; ++k) out[k] += some[k];
+        }
+      });
+  });
+}
+
 // out = sum_i coef_i x_i
 template <class T>
 void linear_sum(const Selection<T>& A, const double* coef, double* out, int threads) {
-  const int64_t d = A.points.d, strips = std::clamp<int64_t>(A.size / 2048, 1, most_strips),
-                length = pieces_of(A.size, strips);
-  Aligned<double> sums(size_t(strips * d), 0.0);
-  parallel(threads, strips, 1, [&](int64_t strip, int64_t) {
-    double* mine = sums.data() + strip * d;
-    const int64_t end = std::min(A.size, (strip + 1) * length);
-    int64_t i = strip * length;
+  const int64_t d = A.points.d;
+  sum_strips(A, out, threads, [&](int64_t i, int64_t end, double* mine) {
     if (!A.points.indptr)
       for (; i + 4 <= end; i += 4) {  // four samples at a time: the sums are read and written once
         const T *x0 = A.points.values + A.at(i) * d, *x1 = A.points.values + A.at(i + 1) * d;
@@ -99,9 +128,34 @@ void linear_sum(const Selection<T>& A, const double* coef, double* out, int thre
     for (; i < end; ++i)
       if (coef[i] != 0) add(A.points, A.at(i), coef[i], mine);
   });
-  std::fill(out, out + d, 0.0);
-  for (int64_t strip = 0; strip < strips; ++strip)
-    for (int64_t k = 0; k < d; ++k) out[k] += sums[size_t(strip * d + k)];
+}
+
+// out = sum_i weight_i (x_i . u + shift) x_i, which reads each sample once; step_i = weight_i times
+// the bracket.
+template <class T>
+void linear_hessian(const Selection<T>& A, const double* weight, const double* u, double shift,
+                    double* step, double* out, int threads) {
+  sum_strips(A, out, threads, [&](int64_t i, int64_t end, double* mine) {
+    for (; i < end; ++i) {
+      step[i] = weight[i] * (dot(A.points, A.at(i), u) + shift);
+      if (step[i] != 0) add(A.points, A.at(i), step[i], mine);
+    }
+  });
+}
+
+// out_j = sum_i weight_i x_ij^2
+template <class T>
+void linear_diagonal(const Selection<T>& A, const double* weight, double* out, int threads) {
+  const Points<T>& X = A.points;
+  sum_strips(A, out, threads, [&](int64_t k, int64_t end, double* mine) {
+    for (; k < end; ++k) {
+      const int64_t i = A.at(k), begin = X.indptr ? X.indptr[i] : i * X.d,
+                    last = X.indptr ? X.indptr[i + 1] : (i + 1) * X.d;
+      for (int64_t v = begin; v < last; ++v)
+        mine[X.indptr ? X.indices[v] : v - begin] +=
+            weight[k] * double(X.values[v]) * double(X.values[v]);
+    }
+  });
 }
 
 // The upper triangle of H += Z'Z for a block of rows Z, `wide` numbers each, zeros beyond the d-th.

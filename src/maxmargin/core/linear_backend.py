@@ -65,6 +65,16 @@ class LinearBackend(PointsBackend):
         """Return X[rows]' t."""
 
     @abstractmethod
+    def linear_hessian(
+        self, X: Points, rows: Indices, weight: Floats, u: Floats, shift: float
+    ) -> tuple[Floats, float]:
+        """Return X[rows]'v and the sum of v, v = diag(weight) (X[rows] u + shift)."""
+
+    @abstractmethod
+    def linear_diagonal(self, X: Points, rows: Indices, weight: Floats) -> Floats:
+        """Return the diagonal of X[rows]' diag(weight) X[rows]."""
+
+    @abstractmethod
     def linear_squares(self, X: Points) -> Floats:
         """Return |x|^2 of each sample."""
 

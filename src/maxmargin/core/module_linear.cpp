@@ -31,6 +31,32 @@ void linear_sum(const PointsHolder<T>& X, const Index& index, const Vector& coef
   hot::linear_sum(A, factors, to, threads);
 }
 
+// The sum of the steps, which is the entry of the bias.
+template <class T>
+double linear_hessian(const PointsHolder<T>& X, const Index& index, const Vector& weight,
+                      const Vector& u, double shift, const Writable<double>& out, int threads) {
+  const Selection<T> A = select(X, index);
+  const double* weights = of_length(weight, A.size, "linear_hessian: length of weight");
+  const double* along = of_length(u, X.view.d, "linear_hessian: length of u");
+  double* to = of_length(out, X.view.d, "linear_hessian: length of out");
+  nb::gil_scoped_release release;
+  std::vector<double> step(size_t(A.size));
+  hot::linear_hessian(A, weights, along, shift, step.data(), to, threads);
+  double total = 0;
+  for (double one : step) total += one;
+  return total;
+}
+
+template <class T>
+void linear_diagonal(const PointsHolder<T>& X, const Index& index, const Vector& weight,
+                     const Writable<double>& out, int threads) {
+  const Selection<T> A = select(X, index);
+  const double* weights = of_length(weight, A.size, "linear_diagonal: length of weight");
+  double* to = of_length(out, X.view.d, "linear_diagonal: length of out");
+  nb::gil_scoped_release release;
+  hot::linear_diagonal(A, weights, to, threads);
+}
+
 template <class T>
 void linear_squares(const PointsHolder<T>& X, const Writable<double>& out, int threads) {
   double* to = of_length(out, X.view.n, "linear_squares: length of out");
@@ -153,6 +179,11 @@ void bind(nb::module_& m) {
         nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_sum", &linear_sum<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("coef"),
         nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("linear_hessian", &linear_hessian<T>, nb::arg("X"), nb::arg("index").none(),
+        nb::arg("weight"), nb::arg("u"), nb::arg("shift"), nb::arg("out").noconvert(),
+        nb::arg("threads"));
+  m.def("linear_diagonal", &linear_diagonal<T>, nb::arg("X"), nb::arg("index").none(),
+        nb::arg("weight"), nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("linear_squares", &linear_squares<T>, nb::arg("X"), nb::arg("out").noconvert(),
         nb::arg("threads"));
   m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"),

@@ -104,7 +104,7 @@ class BaseLinear(TakesSamples):
             )
         return Bias.FREE, 1.0
 
-    def _choose(self, design: Design) -> Choice:
+    def _choose(self, design: Design, squared: bool = False) -> Choice:
         """The solver that the parameters name, or one that suits the data.
 
         ``dual`` only says which solver begins.
@@ -112,7 +112,7 @@ class BaseLinear(TakesSamples):
         if self.solver != "auto":
             return Choice(Solver(self.solver), binding=True)
         if isinstance(self.dual, str):
-            return Choice(choose(design))
+            return Choice(choose(design, squared))
         return Choice(Solver.COORDINATE if self.dual else Solver.NEWTON)
 
     @contextmanager

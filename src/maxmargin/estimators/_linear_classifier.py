@@ -69,7 +69,8 @@ class BaseLinearSVC(GivesLinearProbabilities):
             )
         self.class_weight_ = class_weight
         together = self.multi_class == "crammer_singer"
-        choice = Choice(Solver.LASSO) if self.penalty == "l1" else self._choose(design)
+        squared = self.loss == "squared_hinge"
+        choice = Choice(Solver.LASSO) if self.penalty == "l1" else self._choose(design, squared)
         n_classes = len(classes)
         if together:
             self._fit_together(design, classes, label, effective)

@@ -167,7 +167,8 @@ class LinearSVR(PredictsIntervals, RegressorMixin, LinearModel, BaseLinear):  # 
         self, design: Design, z: Floats, weight: Floats, folds: Integers | None = None
     ) -> Self:
         """Fit, and hold out folds, where they are given."""
-        problem, choice = self._problem(z, weight), self._choose(design)
+        problem = self._problem(z, weight)
+        choice = self._choose(design, problem.tube.squared)
         if folds is None:
             return self._run([problem], design, choice)
         used = np.flatnonzero(folds != NEVER)

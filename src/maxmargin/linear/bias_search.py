@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Mask
 from maxmargin.linear.losses import Bias, LinearProblem
 
 
@@ -82,12 +82,17 @@ def _around_the_root(
 def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
     """The best bias of squared losses, whose derivative is piecewise linear and does not fall.
 
-    Newton's method, guarded by bisection, finds its root.
+    Newton's method, guarded by bisection, finds its root. It ends when a Newton step leaves the same
+    samples outside their tubes: the derivative is one line between the two biases.
     """
     tube, low, high = problem.tube, -np.inf, np.inf
+    before: tuple[Mask, Mask] | None = None
     for _ in range(100):
         f = Xw + bias
         below, above = f < tube.low, f > tube.high
+        if before is not None and all(map(np.array_equal, (below, above), before)):
+            return bias
+        before = below, above
         curvature = 2 * float(tube.up[below].sum() + tube.down[above].sum()) + problem.m
         slope = problem.m * bias + problem.total
         slope -= 2 * float(np.sum(tube.up[below] * (tube.low - f)[below]))
@@ -97,8 +102,8 @@ def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
         else:
             low = bias
         new = bias - slope / curvature if curvature > 0 else bias
-        if not low < new < high:
-            new = 0.5 * (low + high) if np.isfinite(low) and np.isfinite(high) else new
+        if not low < new < high and np.isfinite(low) and np.isfinite(high):
+            new, before = 0.5 * (low + high), None
         if abs(new - bias) <= 1e-15 * (1 + abs(bias)):
             return new
         bias = new

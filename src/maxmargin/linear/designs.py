@@ -51,6 +51,18 @@ class Design(ABC):
     def gram(self, weight: Floats, rows: Integers | None = None) -> Floats:
         """Sum of weight_i x_i x_i' over all samples or those listed."""
 
+    def hessian(
+        self, weight: Floats, u: Floats, shift: float, rows: Integers
+    ) -> tuple[Floats, float]:
+        """X'v and the sum of v over the samples listed, v = diag(weight) (X u + shift)."""
+        v = weight * (self.values(u, rows) + shift)
+        return self.sum(v, rows), float(v.sum())
+
+    def diagonal(self, weight: Floats, rows: Integers) -> Floats:
+        """The diagonal of X' diag(weight) X over the samples listed, or a stand-in of equal
+        entries where it would take another pass."""
+        return np.zeros(self.shape[1])
+
 
 class ArrayDesign(Design):
     """Samples in memory or mapped into it: a C-contiguous array or canonical CSR."""
@@ -88,6 +100,16 @@ class ArrayDesign(Design):
     def gram(self, weight: Floats, rows: Integers | None = None) -> Floats:
         """X' diag(weight) X."""
         return self.backend.gram(self.points, rows, weight)
+
+    def hessian(
+        self, weight: Floats, u: Floats, shift: float, rows: Integers
+    ) -> tuple[Floats, float]:
+        """X'v and the sum of v, in one pass over the samples."""
+        return self.backend.linear_hessian(self.points, rows, weight, u, shift)
+
+    def diagonal(self, weight: Floats, rows: Integers) -> Floats:
+        """The diagonal of X' diag(weight) X."""
+        return self.backend.linear_diagonal(self.points, rows, weight)
 
     @property
     def precise(self) -> bool:

@@ -72,9 +72,9 @@ class NewtonSystem:
         if few and isinstance(design, ArrayDesign) and design.precise:
             return self._by_woodbury(here, design.products(curved), curved, curvature)
         corner = here.bias_curvature if free else 1.0
-        border = design.sum(curvature, curved) if free else np.zeros(d)
         if d > SETTINGS.factor_up_to:
-            return self._by_conjugate_gradients(here, curved, curvature, border, corner)
+            return self._by_conjugate_gradients(here, curved, curvature, corner)
+        border = design.sum(curvature, curved) if free else np.zeros(d)
         H = np.empty((d + 1, d + 1))
         if isinstance(design, ArrayDesign):
             H[:d, :d] = self.gram.of_scaled(here.duals.curvature)
@@ -101,17 +101,22 @@ class NewtonSystem:
         return np.append(-g - self.design.sum(first + db * second, curved), db)
 
     def _by_conjugate_gradients(
-        self, here: Iterate, curved: Integers, curvature: Floats, border: Floats, corner: float
+        self, here: Iterate, curved: Integers, curvature: Floats, corner: float
     ) -> Floats:
-        """The same by conjugate gradients, the bias scaled to its own curvature."""
-        scale = np.append(np.ones(len(border)), 1 / np.sqrt(corner))
+        """The same by conjugate gradients, scaled by the diagonal of the Hessian.
+
+        Features that most samples have are stiff, those that few have are not.
+        """
+        diagonal = np.append(1.0 + self.design.diagonal(curvature, curved), corner)
 
         def product(u: Floats) -> Floats:
-            out = np.append(u[:-1] + border * u[-1], border @ u[:-1] + corner * u[-1])
-            out[:-1] += self.design.sum(curvature * self.design.values(u[:-1], curved), curved)
-            return out
+            along, total = self.design.hessian(curvature, u[:-1], float(u[-1]), curved)
+            along += u[:-1]
+            last = self.problem.m * u[-1] + total if self.problem.bias is not Bias.NONE else u[-1]
+            return np.append(along, last)
 
         accuracy, most = SETTINGS.cg_accuracy, SETTINGS.cg_products
+        scale = 1 / np.sqrt(diagonal)
         return conjugate_gradients(product, -here.gradient, scale, accuracy, most, self.monitor)
 
 

@@ -26,6 +26,9 @@ class Settings(NamedTuple):
     polish_classes_up_to: int = 2**13
     """Values of X times classes up to which Crammer and Singer's problem is solved to rounding:
     it takes many epochs where Newton's method takes one step."""
+    newton_samples: float = 0.5
+    """Samples per feature from which on Newton's method, by conjugate gradients, beats coordinate
+    descent on squared losses (decision 37)."""
     epochs: int = 40
     """Epochs after which Newton's method takes over from coordinate descent, if its Hessian is
     small: by then coordinate descent has cost about as much as Newton's method would."""
@@ -55,13 +58,17 @@ SOLVERS: dict[Solver, Solve] = {
 }
 
 
-def choose(design: Design) -> Solver:
-    """The solver for these data: Newton's method if its Hessian is small or they come in chunks."""
-    if design.shape[1] <= newton_system.SETTINGS.factor_up_to or not isinstance(
-        design, ArrayDesign
-    ):
+def choose(design: Design, squared: bool = False) -> Solver:
+    """The solver for these data.
+
+    It is Newton's method if its Hessian is small, if the data come in chunks, or for squared losses
+    if there are enough samples for each feature: conjugate gradients take few products then.
+    """
+    n, d = design.shape
+    if d <= newton_system.SETTINGS.factor_up_to or not isinstance(design, ArrayDesign):
         return Solver.NEWTON
-    return Solver.COORDINATE
+    many = n >= SETTINGS.newton_samples * d
+    return Solver.NEWTON if squared and many else Solver.COORDINATE
 
 
 class TrainedLinear(NamedTuple):
@@ -101,7 +108,8 @@ class Task(NamedTuple):
 def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
     """Solve one problem; if its solver makes no progress, another one takes over."""
     design, monitor = workspace.design, workspace.monitor
-    solver, other = task.choice.solver, _other(task.choice, design)
+    solver = task.choice.solver
+    other = _other(task.choice, design, task.problem.tube.squared)
     first = monitor
     if other is Solver.NEWTON:
         # Newton's method is usually faster here: coordinate descent may cost as much, not more.
@@ -122,7 +130,7 @@ def _train(task: Task, workspace: LinearWorkspace) -> TrainedLinear:
     )
 
 
-def _other(choice: Choice, design: Design) -> Solver | None:
+def _other(choice: Choice, design: Design, squared: bool = False) -> Solver | None:
     """The solver that may take over.
 
     It is coordinate descent after Newton's method, and Newton's method after coordinate descent if
@@ -132,7 +140,7 @@ def _other(choice: Choice, design: Design) -> Solver | None:
         return None
     if choice.solver is Solver.NEWTON:
         return Solver.COORDINATE
-    return Solver.NEWTON if choose(design) is Solver.NEWTON else None
+    return Solver.NEWTON if choose(design, squared) is Solver.NEWTON else None
 
 
 def _solved(task: Task, workspace: LinearWorkspace, solver: Solver) -> TrainedLinear:
