@@ -82,8 +82,8 @@ def _around_the_root(
 def _root_of_lines(problem: LinearProblem, Xw: Floats, bias: float) -> float:
     """The best bias of squared losses, whose derivative is piecewise linear and does not fall.
 
-    Newton's method, guarded by bisection, finds its root. It ends when a Newton step leaves the same
-    samples outside their tubes: the derivative is one line between the two biases.
+    Newton's method, guarded by bisection, finds its root. It ends when a Newton step leaves the
+    same samples outside their tubes: the derivative is one line between the two biases.
     """
     tube, low, high = problem.tube, -np.inf, np.inf
     before: tuple[Mask, Mask] | None = None
