@@ -283,6 +283,61 @@ class Backend(PointsBackend):
         """
         return self.pair_steps(self.kernel_block(kernel, A, a, A, a), variables, tol, most)
 
+    def separate_steps(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        exact: Points,
+        a: Integers,
+        variables: Variables,
+        tol: float,
+        most: int,
+    ) -> list[Steps]:
+        """Pair steps on each group by itself, as if K = k(A[a], A[a]) were 0 between the groups.
+
+        `exact` are the points of A in float64. In the end G is what it was plus the change of
+        K b, computed with their values; steps go on from there while the violation exceeds tol and
+        falls by half. A group takes at most `most` steps for each of its variables. Raises
+        NotFinite.
+        """
+        found = []
+        for g, fixed in enumerate(variables.fixed):
+            some = slice(int(variables.begin[g]), int(variables.begin[g + 1]))
+            own = Variables(
+                *(values[some] for values in variables[:5]),
+                np.array([0, some.stop - some.start]),
+                np.array([fixed]),
+            )
+            found.append(self._steps_of_group(kernel, A, exact, a[some], own, tol, most))
+        return found
+
+    def _steps_of_group(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        exact: Points,
+        a: Integers,
+        own: Variables,
+        tol: float,
+        most: int,
+    ) -> Steps:
+        """separate_steps of one group."""
+        start, before, left, last = own.G.copy(), own.b.copy(), most * len(a), np.inf
+        negative = unbounded = False
+        while True:
+            done = self.pair_steps_on_points(kernel, A, a, own, 0.5 * tol, left)
+            change = own.b - before
+            effect = self.xp.zeros((1, len(a)))
+            self.kernel_product(kernel, exact, a, change[:, None], exact, a, effect)
+            own.G[:] = start + effect[0] + own.ridge * change
+            left, (end,) = left - done.taken, self.group_extremes(own)
+            violation = max(0.0, end.greatest - end.least)
+            negative, unbounded = negative or done.negative, unbounded or done.unbounded
+            spent = done.taken == 0 or done.unbounded or left <= 0
+            if violation <= tol or spent or not violation < 0.5 * last:
+                return Steps(most * len(a) - left, violation, negative, unbounded)
+            last = violation
+
     def face_steps(
         self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
     ) -> tuple[int, Ended]:

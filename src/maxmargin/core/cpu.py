@@ -138,6 +138,23 @@ class CPU(Backend, LinearBackend, OnlineBackend):
             raise NotFinite
         return Steps(taken, violation, negative, unbounded)
 
+    def separate_steps(
+        self,
+        kernel: KernelTuple,
+        A: Points,
+        exact: Points,
+        a: Integers,
+        variables: Variables,
+        tol: float,
+        most: int,
+    ) -> list[Steps]:
+        sizes = np.diff(variables.begin)
+        threads = thread_count(float((sizes * np.minimum(sizes, 512)).sum()) * (A.terms + 16.0))
+        found = _cpu.separate_steps(kernel, A, exact, a, *variables, tol, most, threads)
+        if not all(finite for *_, finite in found):
+            raise NotFinite
+        return [Steps(*values) for *values, _ in found]
+
     def face_steps(
         self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
     ) -> tuple[int, Ended]:

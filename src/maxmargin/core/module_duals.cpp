@@ -1,7 +1,7 @@
 // The binding of dual variables: extremes of the gradient, pair steps, and walks along faces.
 #include "face.h"
 #include "holder.h"
-#include "nested.h"
+#include "separate.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 namespace {
@@ -65,6 +65,29 @@ std::tuple<int64_t, double, bool, bool, bool> pair_steps_on_points(
     r = hot::pair_steps_on_points(block, k, S, tol, max_steps, threads);
   }
   return {r.steps, r.violation, r.negative, r.unbounded, r.finite};
+}
+
+// The outcome of each group.
+template <class T>
+std::vector<std::tuple<int64_t, double, bool, bool, bool>> separate_steps(
+    const KernelTuple& kernel, const PointsHolder<T>& A, const PointsHolder<double>& exact,
+    const Array<int64_t>& a, Writable<double> G, Writable<double> b, Array<double> lower,
+    Array<double> upper, Array<double> ridge, Array<int64_t> group_begin, Array<bool> fixed,
+    double tol, int64_t most, int threads) {
+  const Selection<T> S = select(A, a);
+  const Selection<double> E = select(exact, a);
+  const Block<T> all =
+      block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
+  const Kernel k = kernel_of(kernel);
+  std::vector<BlockResult> results;
+  {
+    nb::gil_scoped_release release;
+    results = hot::separate_steps(all, k, S, E, tol, most, threads);
+  }
+  std::vector<std::tuple<int64_t, double, bool, bool, bool>> found;
+  for (const BlockResult& r : results)
+    found.emplace_back(r.steps, r.violation, r.negative, r.unbounded, r.finite);
+  return found;
 }
 
 // For each group: the least gradient that can grow, the greatest that can shrink, the sum over the
@@ -132,6 +155,10 @@ void bind(nb::module_& m) {
         nb::arg("a").none(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
         nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
         nb::arg("tol"), nb::arg("max_steps"), nb::arg("threads"));
+  m.def("separate_steps", &separate_steps<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("exact"),
+        nb::arg("a"), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
+        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
+        nb::arg("tol"), nb::arg("most"), nb::arg("threads"));
 }
 
 void bind_float64(nb::module_& m) {

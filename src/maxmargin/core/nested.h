@@ -88,6 +88,22 @@ class Nested {
   Nested(const Block<T>& block, const Access& access, int64_t inner)
       : block(block), access(access), n(block.size), inner(inner), taken(size_t(n)) {}
 
+  // The greatest violation over the groups.
+  double measure() {
+    ends.assign(size_t(block.groups), {});
+    double worst = 0;
+    for (int64_t g = 0; g < block.groups; ++g) {
+      Extremes& e = ends[size_t(g)];
+      for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k) {
+        if (can_grow(k) && block.G[k] < e.least_growable) e.least_growable = block.G[k], e.i = k;
+        if (can_shrink(k)) e.greatest_shrinkable = std::max(e.greatest_shrinkable, block.G[k]);
+      }
+      if (!block.fixed[g]) e.with_origin(n);
+      worst = std::max(worst, e.violation());
+    }
+    return worst;
+  }
+
   // How many variables are free or violate optimality: those that a choice without limit takes.
   int64_t movable() {
     measure();
@@ -128,21 +144,6 @@ class Nested {
 
   bool can_grow(int64_t k) const { return block.b[k] < block.upper[k]; }
   bool can_shrink(int64_t k) const { return block.b[k] > block.lower[k]; }
-
-  double measure() {
-    ends.assign(size_t(block.groups), {});
-    double worst = 0;
-    for (int64_t g = 0; g < block.groups; ++g) {
-      Extremes& e = ends[size_t(g)];
-      for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k) {
-        if (can_grow(k) && block.G[k] < e.least_growable) e.least_growable = block.G[k], e.i = k;
-        if (can_shrink(k)) e.greatest_shrinkable = std::max(e.greatest_shrinkable, block.G[k]);
-      }
-      if (!block.fixed[g]) e.with_origin(n);
-      worst = std::max(worst, e.violation());
-    }
-    return worst;
-  }
 
   // The newest half of the last choice (all of it where the choice may take everything), then the
   // worst violators of both kinds in each group, the worst last.

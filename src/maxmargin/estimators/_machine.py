@@ -19,6 +19,7 @@ from maxmargin.kernel.held_out import TaskWithFolds
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.left_out import TaskLeavingOut
 from maxmargin.kernel.model import Problem
+from maxmargin.kernel.together import train_together
 from maxmargin.kernel.training import Constant, Method, Task, Trained
 from maxmargin.kernel.workspace import KernelWorkspace
 from maxmargin.monitor import Monitor
@@ -109,7 +110,10 @@ class KernelMachine(LibsvmLayout, BaseSVM):
                 workspace = shared.workspace.share(monitor, 1, len(tasks))
                 if len(used) < workspace.source.n_rows:
                     workspace = workspace.view(used)
-            trained = self._solved(tasks, workspace)
+            if shared is None:
+                trained = train_together(tasks, workspace, self._solved)
+            else:  # which hands kernel values on from fit to fit
+                trained = self._solved(tasks, workspace)
         _outcome.raise_interrupt(self, monitor)
         rows = [used if task.rows is None else used[task.rows] for task in tasks]
         self.model_ = model.assemble(

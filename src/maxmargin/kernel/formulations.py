@@ -61,6 +61,9 @@ class Formulation(NamedTuple):
     fallback: "Formulation | None" = None
     """A problem with the same solution in most cases where float64 does not resolve this one;
     certified as this one is."""
+    plain: bool = False
+    """Whether each sample has one variable, of finite bounds, that begins at 0, and the sum of all
+    is fixed: together.py solves many of these at once."""
 
 
 def given(problem: DualProblem) -> Callable[[Source], DualProblem]:
@@ -89,6 +92,7 @@ def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
         certify,
         "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex "
         "hulls in feature space meet. Use a finite C, or a richer kernel (for RBF a larger gamma).",
+        plain=bool(np.isfinite(C)) and not squared,
     )
 
 

@@ -250,6 +250,19 @@ class NativeSource(Source):
                 self._tuple, self.points(dtype)[0], a, variables, tol, most
             )
 
+    @property
+    def terms(self) -> int:
+        """The most terms in a dot product."""
+        return n_terms(self._A)
+
+    def separate_steps(
+        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
+    ) -> list[Steps]:
+        """Pair steps on each group by itself; Backend.separate_steps says what that means."""
+        A, exact = self.points(dtype)[0], self.points(np.float64)[0]
+        with self._finite():
+            return self.backend.separate_steps(self._tuple, A, exact, a, variables, tol, most)
+
     def fill_rows(self, a: Integers, rows: Matrix, slots: Integers) -> None:
         A, B = self.points(rows.dtype)
         step = self._rows_at_once(A.shape[1], self.n_columns)
