@@ -109,6 +109,7 @@ def test_values_that_are_not_finite_raise(backend):
         lambda: backend.kernel_product(kernel, P, None, np.ones((2, 1)), P, None, out),
         lambda: backend.kernel_products(kernel, P, np.array([0, 2]), np.ones((2, 1)), P, out[None]),
         lambda: backend.pair_steps_on_points(kernel, P, None, small_problem(2), 1e-3, 10),
+        lambda: backend.separate_steps(kernel, P, P, np.arange(2), small_problem(2), 1e-3, 10),
     ):
         with pytest.raises(NotFinite):
             call()
@@ -188,6 +189,51 @@ def test_pair_steps_on_points(backend, draw):
     K, variables = kernel_values(RBF, X[a], X[a]), small_problem(24)
     found = backend.pair_steps_on_points(RBF, backend.points(X), a, variables, 1e-9, 10**5)
     check_steps(found, variables, K)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_separate_steps(backend, draw, dtype):
+    """Each group as if it were alone, and G as float64 values give it."""
+    sizes, tol = (24, 40, 7), 1e-9
+    X, begin = draw.normal(size=(60, 3)), np.concatenate([[0], np.cumsum(sizes)])
+    a = np.concatenate([draw.permutation(60)[:n] for n in sizes])
+    y = np.concatenate([np.repeat([1.0, -1.0], [n // 2, n - n // 2]) for n in sizes])
+    G, b, zero = -y, np.zeros(len(y)), np.zeros(len(y))
+    lower, upper = np.minimum(0.0, 3 * y), np.maximum(0.0, 3 * y)
+    variables = Variables(G, b, lower, upper, zero, begin, np.ones(3, bool))
+    A, exact = backend.points(X.astype(dtype)), backend.points(X)
+    found = backend.separate_steps(RBF, A, exact, a, variables, tol, 10**4)
+    for g, steps in enumerate(found):
+        own, some = variables.groups(g, g + 1), a[begin[g] : begin[g + 1]]
+        K = kernel_values(RBF, X[some], X[some])
+        linear = -y[begin[g] : begin[g + 1]]
+        np.testing.assert_allclose(own.G, K @ own.b + linear, rtol=0, atol=1e-13)
+        alone = Variables(linear.copy(), np.zeros(len(some)), *own[2:])
+        backend.pair_steps(K, alone, tol, 10**6)
+        np.testing.assert_allclose(own.G, alone.G, rtol=0, atol=1e-7)
+        assert objective(own, linear) <= objective(alone, linear) + 1e-9
+        (end,) = backend.group_extremes(own)
+        assert end.greatest - end.least <= tol * (1 + 1e-6)
+        assert steps.taken > 0
+        assert steps.violation <= tol
+        assert abs(own.b.sum()) <= 1e-12
+
+
+def objective(variables, linear):
+    return 0.5 * float(variables.b @ (variables.G + linear))
+
+
+def test_separate_steps_end(backend, draw):
+    """A group takes at most so many steps for each of its variables."""
+    X = draw.normal(size=(30, 2))
+    y = np.where(np.arange(30) % 2, 1.0, -1.0)
+    zero, begin = np.zeros(30), np.array([0, 10, 30])
+    bounds = np.minimum(0.0, 1e6 * y), np.maximum(0.0, 1e6 * y)
+    variables = Variables(-y, zero.copy(), *bounds, zero, begin, np.ones(2, bool))
+    P = backend.points(X)
+    found = backend.separate_steps(RBF, P, P, np.arange(30), variables, 1e-12, 2)
+    assert [steps.taken for steps in found] == [20, 40]
+    assert all(steps.violation > 1e-12 for steps in found)
 
 
 def step(Q, g, group, held):

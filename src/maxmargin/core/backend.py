@@ -95,6 +95,12 @@ class Variables(NamedTuple):
         G, b, lower, upper, ridge = (values[at] for values in self[:5])
         return Variables(G, b, lower, upper, ridge, begin, self.fixed)
 
+    def groups(self, first: int, last: int) -> "Variables":
+        """The variables of the groups first, ..., last - 1, in the same memory."""
+        begin = self.begin[first : last + 1]
+        G, b, lower, upper, ridge = (values[begin[0] : begin[-1]] for values in self[:5])
+        return Variables(G, b, lower, upper, ridge, begin - begin[0], self.fixed[first:last])
+
 
 class Steps(NamedTuple):
     """The outcome of pair steps."""
@@ -295,48 +301,20 @@ class Backend(PointsBackend):
     ) -> list[Steps]:
         """Pair steps on each group by itself, as if K = k(A[a], A[a]) were 0 between the groups.
 
-        `exact` are the points of A in float64. In the end G is what it was plus the change of
-        K b, computed with their values; steps go on from there while the violation exceeds tol and
-        falls by half. A group takes at most `most` steps for each of its variables. Raises
-        NotFinite.
+        `exact` are the points of A in float64. A may serve the steps; in the end G is what it was
+        plus the change of K b with the values of `exact`. A group takes at most `most` steps for
+        each of its variables. Raises NotFinite.
         """
         found = []
-        for g, fixed in enumerate(variables.fixed):
-            some = slice(int(variables.begin[g]), int(variables.begin[g + 1]))
-            own = Variables(
-                *(values[some] for values in variables[:5]),
-                np.array([0, some.stop - some.start]),
-                np.array([fixed]),
-            )
-            found.append(self._steps_of_group(kernel, A, exact, a[some], own, tol, most))
+        for g, (first, last) in enumerate(zip(variables.begin, variables.begin[1:], strict=False)):
+            own, some = variables.groups(g, g + 1), a[first:last]
+            G, b, effect = own.G.copy(), own.b.copy(), self.xp.zeros((1, len(some)))
+            limit = most * len(some)
+            found.append(self.pair_steps_on_points(kernel, exact, some, own, tol, limit))
+            change = own.b - b
+            self.kernel_product(kernel, exact, some, change[:, None], exact, some, effect)
+            own.G[:] = G + effect[0] + own.ridge * change
         return found
-
-    def _steps_of_group(
-        self,
-        kernel: KernelTuple,
-        A: Points,
-        exact: Points,
-        a: Integers,
-        own: Variables,
-        tol: float,
-        most: int,
-    ) -> Steps:
-        """separate_steps of one group."""
-        start, before, left, last = own.G.copy(), own.b.copy(), most * len(a), np.inf
-        negative = unbounded = False
-        while True:
-            done = self.pair_steps_on_points(kernel, A, a, own, 0.5 * tol, left)
-            change = own.b - before
-            effect = self.xp.zeros((1, len(a)))
-            self.kernel_product(kernel, exact, a, change[:, None], exact, a, effect)
-            own.G[:] = start + effect[0] + own.ridge * change
-            left, (end,) = left - done.taken, self.group_extremes(own)
-            violation = max(0.0, end.greatest - end.least)
-            negative, unbounded = negative or done.negative, unbounded or done.unbounded
-            spent = done.taken == 0 or done.unbounded or left <= 0
-            if violation <= tol or spent or not violation < 0.5 * last:
-                return Steps(most * len(a) - left, violation, negative, unbounded)
-            last = violation
 
     def face_steps(
         self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float

@@ -14,7 +14,7 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-// Tiles of at most so many variables are stored as a whole; parts of larger ones are computed.
+// A tile of this many variables or fewer is stored as a whole; of a larger one parts are computed.
 constexpr int64_t stored_size = 1024;
 // Steps aim at this share of tol: the rest is room for what float64 values change.
 constexpr double aim = 0.5;
@@ -73,7 +73,8 @@ class Separate {
 
   BlockResult steps(Block<T> block, int64_t begin, double tol, int64_t max_steps) {
     const Selection<T> own = part(points, begin, block.size);
-    if (block.size > stored_size) return pair_steps_on_points(block, kernel, own, tol, max_steps, 1);
+    if (block.size > stored_size)
+      return pair_steps_on_points(block, kernel, own, tol, max_steps, 1);
     tile.resize(size_t(block.size * block.size));
     if (!kernel_block(kernel, own, own, tile.data(), nullptr, true, 1))
       return {0, infinity, false, false, false};
@@ -89,8 +90,8 @@ class Separate {
       block.G[k] = start[size_t(k)] + block.ridge[k] * change;
       if (change != 0) moved.push_back(exact.at(begin + k)), delta.push_back(change);
     }
-    return kernel_product(kernel, {exact.points, moved.data(), int64_t(moved.size())},
-                          delta.data(), 1, part(exact, begin, block.size), block.G, 1);
+    return kernel_product(kernel, {exact.points, moved.data(), int64_t(moved.size())}, delta.data(),
+                          1, part(exact, begin, block.size), block.G, 1);
   }
 };
 
@@ -101,9 +102,8 @@ std::vector<BlockResult> separate_steps(const Block<T>& all, const Kernel& kerne
   std::vector<BlockResult> found(static_cast<size_t>(all.groups));
   on_team(team_size(threads, all.groups, 1), [&](Team& team) {
     Separate<T> mine(all, kernel, points, exact);
-    team.each(all.groups, 1, [&](int64_t g, int64_t) {
-      found[size_t(g)] = mine.solve(g, tol, most);
-    });
+    team.each(all.groups, 1,
+              [&](int64_t g, int64_t) { found[size_t(g)] = mine.solve(g, tol, most); });
   });
   return found;
 }

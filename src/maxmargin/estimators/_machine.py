@@ -110,10 +110,11 @@ class KernelMachine(LibsvmLayout, BaseSVM):
                 workspace = shared.workspace.share(monitor, 1, len(tasks))
                 if len(used) < workspace.source.n_rows:
                     workspace = workspace.view(used)
-            if shared is None:
-                trained = train_together(tasks, workspace, self._solved)
-            else:  # which hands kernel values on from fit to fit
-                trained = self._solved(tasks, workspace)
+            # fits that share a workspace hand kernel values on
+            done = train_together(tasks, workspace) if shared is None else [None] * len(tasks)
+            others = [task for task, found in zip(tasks, done, strict=True) if found is None]
+            rest = iter(self._solved(others, workspace) if others else ())
+            trained = [next(rest) if found is None else found for found in done]
         _outcome.raise_interrupt(self, monitor)
         rows = [used if task.rows is None else used[task.rows] for task in tasks]
         self.model_ = model.assemble(

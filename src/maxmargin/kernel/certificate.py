@@ -23,7 +23,7 @@ gap k(x, x)) of the exact one. linear/certificate.py certifies linear models.
 import numpy as np
 
 from maxmargin.certificate import Certificate, certificate_of
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel.tube import Side, Tube
 
 ZERO = 1e-14
@@ -57,9 +57,36 @@ def classification(
         return certificate_of(primal, dual, primal - dual, np.abs(slack - a / C / 2), -a, equality)
     primal = norm / 2 + float((C * slack).sum())
     dual = float(a.sum()) - norm / 2
-    gap = float(((C - a) * slack + a * excess).sum())
+    gap, kkt, box = _hinge(a, C, slack, excess)
+    return certificate_of(primal, dual, float(gap.sum()), kkt, box, equality)
+
+
+def _hinge(a: Floats, C: Floats, slack: Floats, excess: Floats) -> tuple[Floats, Floats, Floats]:
+    """What every sample adds to the gap, and by how much it violates its conditions and bounds."""
+    gap = (C - a) * slack + a * excess
     kkt = np.maximum(np.where(a < C, slack, 0.0), np.where(a > 0, excess, 0.0))
-    return certificate_of(primal, dual, gap, kkt, np.maximum(-a, a - C), equality)
+    return gap, kkt, np.maximum(-a, a - C)
+
+
+@HUGE
+def classifications(
+    f: Floats, y: Floats, C: Floats, b: Floats, bias: Floats, begin: Integers
+) -> list[Certificate]:
+    """C-SVC with the plain hinge and a finite C, for several problems at once.
+
+    Problem g has the samples begin[g], ..., begin[g + 1] - 1, one at least, and the bias bias[g].
+    """
+    a, distance = y * b, y * f
+    slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
+    terms = _hinge(a, C, slack, excess)
+    norms = b * (f - np.repeat(bias, np.diff(begin)))
+    add, greatest = np.add.reduceat, np.maximum.reduceat
+    sums = [add(values, begin[:-1]).tolist() for values in (norms, C * slack, a, terms[0], b)]
+    worst = [greatest(values, begin[:-1])[:, None] for values in terms[1:]]
+    return [
+        certificate_of(norm / 2 + loss, total - norm / 2, gap, kkt, box, abs(equality))
+        for norm, loss, total, gap, equality, kkt, box in zip(*sums, *worst, strict=True)
+    ]
 
 
 def bounds_of_nu(weight: Floats, b: Floats, nu: float | None) -> Floats:

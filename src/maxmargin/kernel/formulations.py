@@ -62,8 +62,8 @@ class Formulation(NamedTuple):
     """A problem with the same solution in most cases where float64 does not resolve this one;
     certified as this one is."""
     plain: bool = False
-    """Whether each sample has one variable, of finite bounds, that begins at 0, and the sum of all
-    is fixed: together.py solves many of these at once."""
+    """Whether this is a C-SVC with the plain hinge and a finite C: together.py solves many of these
+    at once."""
 
 
 def given(problem: DualProblem) -> Callable[[Source], DualProblem]:

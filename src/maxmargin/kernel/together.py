@@ -11,28 +11,24 @@ whose K is 0 between groups, and one call of the core takes the pair steps of ev
 * **Small problems** (``workspace.is_small``) are solved to rounding, as block.py does, in float64.
 * **Larger ones** of cheap kernels are solved to tol, with steps in float32 and G in float64.
 
-Each is judged like any other (training.judged). What is not optimal then, or would need too many
+Each is judged like any other (judgement.py). What is not optimal then, or would need too many
 steps, has no result here: its task is trained by itself, with all that block.py knows (decision
 36).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from maxmargin.core.arrays import Integers
 from maxmargin.core.backend import Steps
 from maxmargin.core.threads import thread_count
-from maxmargin.kernel.evaluation import kernel_diagonal
+from maxmargin.kernel.judgement import judged_together
 from maxmargin.kernel.problems import DualProblem
-from maxmargin.kernel.solution import Solution, levels
 from maxmargin.kernel.sources import KernelNotFinite, NativeSource
 from maxmargin.kernel.state import State
-from maxmargin.kernel.training import Method, Task, Trained, bound_suffices, judged
+from maxmargin.kernel.training import Method, Task, Trained
 from maxmargin.kernel.workspace import KernelWorkspace, is_small
-from maxmargin.status import Convexity, Status
 
 
 class Settings(NamedTuple):
@@ -44,6 +40,11 @@ class Settings(NamedTuple):
     """Rows of a problem, at most (decision 36)."""
     steps: int = 20
     """Pair steps for each variable, at most; beyond, Newton steps are better (decision 36)."""
+    alone: int = 2**25
+    """Multiply-adds of its kernel matrix up to which a small problem that is the only one is solved
+    here too: one thread suffices (decision 36)."""
+    variables: int = 2**20
+    """Variables, at most, of the problems that are judged at once: about a hundred megabytes."""
     multiply_adds: float = 5e8
     """Multiply-adds of a thread between two checks for signals: a fraction of a second."""
 
@@ -51,38 +52,38 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def train_together(
-    tasks: Sequence[Any],
-    workspace: KernelWorkspace,
-    train_each: Callable[[Sequence[Any], KernelWorkspace], list[Trained]],
-) -> list[Trained]:
-    """Train every task: together what can be, the others with ``train_each``."""
-    found = _together(tasks, workspace)
-    others = [task for task, trained in zip(tasks, found, strict=True) if trained is None]
-    rest = iter(train_each(others, workspace) if others else ())
-    return [next(rest) if trained is None else trained for trained in found]
-
-
-def _together(tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Trained | None]:
+def train_together(tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Trained | None]:
     """The results of those tasks that were solved together, None for the others."""
     found: list[Trained | None] = [None] * len(tasks)
     source, monitor = workspace.source, workspace.monitor
     limited = monitor.verbose or monitor.limit < np.inf
     if limited or not isinstance(source, NativeSource) or not source.convex:
         return found
-    served = [k for k, task in enumerate(tasks) if _is_plain(task)]
-    shared = workspace.share(monitor, 1, len(tasks))
-    for chosen in _batches([(k, len(_rows_of(tasks[k], source))) for k in served], source):
-        if monitor.stop(0) is not None:
-            break
+    for chosen in _chosen(tasks, source):
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                results = _train([tasks[k] for k in chosen], shared, source)
+                results = _train([tasks[k] for k in chosen], workspace, source)
             except KernelNotFinite:  # in float32, perhaps
                 continue
         for k, result in zip(chosen, results, strict=True):
             found[k] = result
     return found
+
+
+def _chosen(tasks: Sequence[Any], source: NativeSource) -> Iterator[list[int]]:
+    """The numbers of the tasks to solve at once: pairs of classes, or one that has all samples."""
+    plain = [k for k, task in enumerate(tasks) if _is_plain(task)]
+    if len(tasks) == 1:
+        n = source.n_rows
+        if plain and is_small(n) and n * n * source.terms <= SETTINGS.alone:
+            yield plain
+        return
+    sizes = {k: len(tasks[k].rows) for k in plain if tasks[k].rows is not None}
+    small = [k for k, n in sizes.items() if is_small(n)]
+    large = [k for k, n in sizes.items() if source.cheap and not is_small(n)]
+    for some in (small, [k for k in large if sizes[k] <= SETTINGS.largest]):
+        for first, last in _batches([sizes[k] for k in some], SETTINGS.variables):
+            yield some[first:last]
 
 
 def _is_plain(task: Any) -> bool:
@@ -91,56 +92,46 @@ def _is_plain(task: Any) -> bool:
     return plain and task.method is Method.BLOCK and task.start is None
 
 
-def _rows_of(task: Task, source: NativeSource) -> Integers:
-    return np.arange(source.n_rows) if task.rows is None else task.rows
-
-
-def _batches(served: list[tuple[int, int]], source: NativeSource) -> Iterator[list[int]]:
-    """Tasks of the given sizes, small ones first, a fraction of a second at a time."""
-    small = [(k, n) for k, n in served if is_small(n)]
-    large = [(k, n) for k, n in served if not is_small(n) and n <= SETTINGS.largest]
-    most = SETTINGS.multiply_adds * thread_count()
-    for some in (small, large if source.cheap else []):
-        batch: list[int] = []
-        work = 0.0
-        for k, n in some:
-            batch.append(k)
-            work += n * min(n, 512) * (source.terms + 16.0)
-            if work > most:
-                yield batch
-                batch, work = [], 0.0
-        if batch:
-            yield batch
+def _batches(sizes: Sequence[float], most: float) -> Iterator[tuple[int, int]]:
+    """The first of each batch and the first of the next; a batch ends where its sizes exceed
+    ``most``.
+    """
+    first, total = 0, 0.0
+    for k, size in enumerate(sizes):
+        total += size
+        if total > most or k + 1 == len(sizes):
+            yield first, k + 1
+            first, total = k + 1, 0.0
 
 
 def _train(
     tasks: list[Task], workspace: KernelWorkspace, source: NativeSource
 ) -> list[Trained | None]:
-    """Solve all of them, and judge each."""
-    rows = [_rows_of(task, source) for task in tasks]
-    problems = [task.formulation.build(source) for task in tasks]
-    small, tol = is_small(len(rows[0])), tasks[0].tol
+    """Solve all of them, and judge each; all are small, or none is."""
+    everything = np.arange(source.n_rows)
+    rows = [everything if task.rows is None else task.rows for task in tasks]
+    problem = _joined([task.formulation.build(source) for task in tasks])
+    a, tol, small = np.concatenate(rows), tasks[0].tol, is_small(len(rows[0]))
     goal, dtype = (min(SETTINGS.goal, tol), np.float64) if small else (tol, np.float32)
-    state, steps = _solve(_joined(problems), np.concatenate(rows), source, goal, dtype)
-    ends, begin = levels(state.variables(state.G), state.backend), state.problem.begin
-    diagonal = float(kernel_diagonal(source.kernel, workspace.samples.own).max(initial=0.0))
-    found: list[Trained | None] = []
-    for g, (task, problem, done) in enumerate(zip(tasks, problems, steps, strict=True)):
-        if done.violation > goal or done.taken >= workspace.monitor.max_iter:
-            found.append(None)
-            continue
-        own = slice(begin[g], begin[g + 1])
-        solution = Solution(
-            None, state.b[own], state.F[own], (ends[g],), done.taken, False, diagonal
-        )
-        decision = task.formulation.read(problem, solution)
-        if not bound_suffices(source, decision, tol):
-            found.append(None)
-            continue
-        view = workspace if task.rows is None else workspace.view(task.rows)
-        trained = judged(task, problem, view, solution, decision, Convexity.PROVED)
-        found.append(trained if trained.status is Status.OPTIMAL else None)
-    return found
+    b, G = problem.start.copy(), problem.linear.copy()
+    variables = problem.variables(b, G)
+    steps: list[Steps] = []
+    work = [len(some) * min(len(some), 512) * (source.terms + 16.0) for some in rows]
+    for first, last in _batches(work, SETTINGS.multiply_adds * thread_count()):
+        if workspace.monitor.stop(0) is not None:
+            return [None] * len(tasks)
+        own = a[variables.begin[first] : variables.begin[last]]
+        part = variables.groups(first, last)
+        steps += source.separate_steps(own, dtype, part, goal, SETTINGS.steps)
+    zero = np.zeros(len(b))
+    state = State(problem, b, G - problem.linear, zero, zero, source.backend, convex=True)
+    state.snap()
+    found = judged_together(workspace, state, a, [done.taken for done in steps], tol)
+    most = workspace.monitor.max_iter
+    return [
+        trained if done.violation <= goal and done.taken < most else None
+        for trained, done in zip(found, steps, strict=True)
+    ]
 
 
 def _joined(problems: list[DualProblem]) -> DualProblem:
@@ -153,16 +144,3 @@ def _joined(problems: list[DualProblem]) -> DualProblem:
     return DualProblem(
         linear, lower, upper, group, np.arange(len(group)), np.zeros(len(group)), ridge
     )
-
-
-def _solve(
-    problem: DualProblem, a: Integers, source: NativeSource, tol: float, dtype: DTypeLike
-) -> tuple[State, list[Steps]]:
-    """Pair steps on every group; a are the samples of the variables."""
-    b, G = problem.start.copy(), problem.linear.copy()
-    zero = np.zeros(len(b))
-    steps = source.separate_steps(a, dtype, problem.variables(b, G), tol, SETTINGS.steps)
-    state = State(problem, b, G - problem.linear, zero, zero, source.backend, convex=True)
-    state.snap()
-    return state, steps
-

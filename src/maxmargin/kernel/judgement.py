@@ -1,0 +1,121 @@
+"""Several classifiers judged at once: what training.judged does for one, without its way from one
+to the next.
+
+The problems are C-SVCs with the plain hinge, the groups of one problem (together.py). Their
+certificates are sums over the groups (certificate.classifications). **The audit** evaluates all of
+them on the same rows: some of each cell of the partition (a class), so that a pair of classes has
+rows of both. Half of them are drawn at random, the others have the largest coefficients. verdict.py
+decides.
+
+Where rounding may decide about the status there is no verdict here: training.judged takes the
+closer look that this needs.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.audit import drawn, greatest_error
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.kernel import certificate, evaluation
+from maxmargin.kernel.audit import EPS
+from maxmargin.kernel.audit import SETTINGS as AUDIT
+from maxmargin.kernel.evaluation import kernel_diagonal, kernel_values
+from maxmargin.kernel.formulations import Decision
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.solution import levels
+from maxmargin.kernel.state import State
+from maxmargin.kernel.training import SETTINGS, Trained
+from maxmargin.kernel.workspace import KernelWorkspace
+from maxmargin.status import Convexity, Status
+from maxmargin.verdict import Demand, Size, error_allowed, verdict
+
+
+def judged_together(
+    workspace: KernelWorkspace, state: State, a: Integers, steps: list[int], tol: float
+) -> list[Trained | None]:
+    """The decision functions of all groups; None where one is not optimal or rounding may decide.
+
+    ``a`` are the samples of the variables, ``steps`` those that each group took.
+    """
+    problem, b, begin = state.problem, state.b, state.problem.begin
+    ends = levels(state.variables(state.G), state.backend)
+    bias = np.array([end.value for end in ends])
+    f = state.F + bias[problem.group]
+    bounds = problem.upper - problem.lower
+    certificates = certificate.classifications(f, -problem.linear, bounds, b, bias, begin)
+    sizes = _sizes(f, b, bounds, bias, begin)
+    diagonal = float(kernel_diagonal(workspace.samples.kernel, workspace.samples.own).max())
+    error = EPS * diagonal, workspace.source.value_error
+    errors = _audit(workspace, a, b, f, bias, begin)
+    demand = Demand.on_violation(tol)
+    found: list[Trained | None] = []
+    support = np.add.reduceat(b != 0, begin[:-1], dtype=np.int64).tolist()
+    for g, (known, size) in enumerate(zip(certificates, sizes, strict=True)):
+        known = known.updated(convexity=Convexity.PROVED, audit_error=errors[g], n_iter=steps[g])
+        allowed = SETTINGS.rounding_share * error_allowed(None, known, demand, size)
+        status = verdict(None, known, demand, size)
+        # as in audit.py; where the bound is within it, rounding of distances is too
+        rounding = size.total * (error[0] * support[g] ** 0.5 + error[1])
+        if status is not Status.OPTIMAL or rounding > allowed:
+            found.append(None)
+            continue
+        coef, end = b[begin[g] : begin[g + 1]].copy(), ends[g]
+        decision = Decision(coef, end.value, (end.low, end.high), diagonal=diagonal)
+        found.append(Trained(decision, known.updated(status=status)))
+    return found
+
+
+def _sizes(f: Floats, b: Floats, bounds: Floats, bias: Floats, begin: Integers) -> list[Size]:
+    """Size.of for every group."""
+    add, greatest, size = np.add.reduceat, np.maximum.reduceat, np.abs(b)
+    values = np.maximum(greatest(np.abs(f), begin[:-1]), np.abs(bias))
+    weight = np.where(size > 0, bounds, 0.0)
+    columns = (values, greatest(size, begin[:-1]), *(add(v, begin[:-1]) for v in (size, weight)))
+    return [Size(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _audit(
+    workspace: KernelWorkspace, a: Integers, b: Floats, f: Floats, bias: Floats, begin: Integers
+) -> list[float]:
+    """The greatest difference from decision values by evaluation.py, for every group."""
+    samples, n = workspace.samples, workspace.source.n_rows
+    used = np.flatnonzero(b)
+    weight: Floats = np.bincount(a, np.abs(b), n).astype(np.float64)
+    vectors, rows = np.flatnonzero(weight), _audited(workspace, weight)
+    place, audited = np.empty(n, np.int64), np.full(n, -1)
+    place[vectors], audited[rows] = np.arange(len(vectors)), np.arange(len(rows))
+    K = _values(samples.kernel, samples.pick(rows), samples.pick(vectors))
+    compared = np.flatnonzero(audited[a] >= 0)
+    at, column = audited[a[compared]], place[a[used]]
+    first, last = np.searchsorted(compared, begin), np.searchsorted(used, begin)
+    found = []
+    for g, constant in enumerate(bias.tolist()):
+        mine, own = slice(first[g], first[g + 1]), slice(last[g], last[g + 1])
+        values = K[at[mine, None], column[own]]
+        exact = np.einsum("ij,j->i", values, b[used[own]]) + constant
+        found.append(greatest_error(f[compared[mine]], exact))
+    return found
+
+
+def _audited(workspace: KernelWorkspace, weight: Floats) -> Integers:
+    """The rows of the audit; ``weight`` are the sums of the samples' coefficients."""
+    source, cells = workspace.source, workspace.cells
+    members = [np.arange(source.n_rows)] if cells is None else cells.members
+    count = max(AUDIT.fewest // 2, AUDIT.rows // len(members))
+    return np.unique(np.concatenate([rows[_some(weight[rows], count)] for rows in members]))
+
+
+def _some(weight: Floats, count: int) -> Integers:
+    """Half of them at random, half the heaviest: values are float64, so that no row is suspect."""
+    n, half = len(weight), count // 2
+    if n <= count:
+        return np.arange(n)
+    return np.concatenate([drawn(n, count - half), np.argpartition(-weight, half)[:half]])
+
+
+def _values(kernel: Kernel, A: Any, B: Any) -> Floats:
+    """k(A, B) by evaluation.py, in parts that fit its memory."""
+    step = max(1, evaluation.SETTINGS.entries // max(1, B.shape[0]))
+    parts = [kernel_values(kernel, A[i : i + step], B) for i in range(0, A.shape[0], step)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
