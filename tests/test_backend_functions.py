@@ -109,7 +109,9 @@ def test_values_that_are_not_finite_raise(backend):
         lambda: backend.kernel_product(kernel, P, None, np.ones((2, 1)), P, None, out),
         lambda: backend.kernel_products(kernel, P, np.array([0, 2]), np.ones((2, 1)), P, out[None]),
         lambda: backend.pair_steps_on_points(kernel, P, None, small_problem(2), 1e-3, 10),
-        lambda: backend.separate_steps(kernel, P, P, np.arange(2), small_problem(2), 1e-3, 10),
+        lambda: backend.separate_steps(
+            kernel, P, P, np.arange(2), small_problem(2), 1e-3, np.array([10])
+        ),
     ):
         with pytest.raises(NotFinite):
             call()
@@ -202,7 +204,7 @@ def test_separate_steps(backend, draw, dtype):
     lower, upper = np.minimum(0.0, 3 * y), np.maximum(0.0, 3 * y)
     variables = Variables(G, b, lower, upper, zero, begin, np.ones(3, bool))
     A, exact = backend.points(X.astype(dtype)), backend.points(X)
-    found = backend.separate_steps(RBF, A, exact, a, variables, tol, 10**4)
+    found = backend.separate_steps(RBF, A, exact, a, variables, tol, np.full(3, 10**6))
     for g, steps in enumerate(found):
         own, some = variables.groups(g, g + 1), a[begin[g] : begin[g + 1]]
         K = kernel_values(RBF, X[some], X[some])
@@ -224,14 +226,14 @@ def objective(variables, linear):
 
 
 def test_separate_steps_end(backend, draw):
-    """A group takes at most so many steps for each of its variables."""
+    """Each group has a limit of its own."""
     X = draw.normal(size=(30, 2))
     y = np.where(np.arange(30) % 2, 1.0, -1.0)
     zero, begin = np.zeros(30), np.array([0, 10, 30])
     bounds = np.minimum(0.0, 1e6 * y), np.maximum(0.0, 1e6 * y)
     variables = Variables(-y, zero.copy(), *bounds, zero, begin, np.ones(2, bool))
     P = backend.points(X)
-    found = backend.separate_steps(RBF, P, P, np.arange(30), variables, 1e-12, 2)
+    found = backend.separate_steps(RBF, P, P, np.arange(30), variables, 1e-12, np.array([20, 40]))
     assert [steps.taken for steps in found] == [20, 40]
     assert all(steps.violation > 1e-12 for steps in found)
 

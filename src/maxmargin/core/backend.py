@@ -297,19 +297,19 @@ class Backend(PointsBackend):
         a: Integers,
         variables: Variables,
         tol: float,
-        most: int,
+        most: Integers,
     ) -> list[Steps]:
         """Pair steps on each group by itself, as if K = k(A[a], A[a]) were 0 between the groups.
 
         `exact` are the points of A in float64. A may serve the steps; in the end G is what it was
-        plus the change of K b with the values of `exact`. A group takes at most `most` steps for
-        each of its variables. Raises NotFinite.
+        plus the change of K b with the values of `exact`. Group g takes at most most[g] steps.
+        Raises NotFinite.
         """
         found = []
         for g, (first, last) in enumerate(zip(variables.begin, variables.begin[1:], strict=False)):
             own, some = variables.groups(g, g + 1), a[first:last]
             G, b, effect = own.G.copy(), own.b.copy(), self.xp.zeros((1, len(some)))
-            limit = most * len(some)
+            limit = int(most[g])
             found.append(self.pair_steps_on_points(kernel, exact, some, own, tol, limit))
             change = own.b - b
             self.kernel_product(kernel, exact, some, change[:, None], exact, some, effect)

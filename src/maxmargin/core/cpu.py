@@ -146,7 +146,7 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         a: Integers,
         variables: Variables,
         tol: float,
-        most: int,
+        most: Integers,
     ) -> list[Steps]:
         sizes = np.diff(variables.begin)
         threads = thread_count(float((sizes * np.minimum(sizes, 512)).sum()) * (A.terms + 16.0))

@@ -73,16 +73,17 @@ std::vector<std::tuple<int64_t, double, bool, bool, bool>> separate_steps(
     const KernelTuple& kernel, const PointsHolder<T>& A, const PointsHolder<double>& exact,
     const Array<int64_t>& a, Writable<double> G, Writable<double> b, Array<double> lower,
     Array<double> upper, Array<double> ridge, Array<int64_t> group_begin, Array<bool> fixed,
-    double tol, int64_t most, int threads) {
+    double tol, Array<int64_t> most, int threads) {
   const Selection<T> S = select(A, a);
   const Selection<double> E = select(exact, a);
   const Block<T> all =
       block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
+  require(most.ndim() == 1 && int64_t(most.shape(0)) == all.groups, "separate_steps: most");
   const Kernel k = kernel_of(kernel);
   std::vector<BlockResult> results;
   {
     nb::gil_scoped_release release;
-    results = hot::separate_steps(all, k, S, E, tol, most, threads);
+    results = hot::separate_steps(all, k, S, E, tol, most.data(), threads);
   }
   std::vector<std::tuple<int64_t, double, bool, bool, bool>> found;
   for (const BlockResult& r : results)

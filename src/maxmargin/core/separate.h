@@ -28,10 +28,9 @@ class Separate {
            const Selection<double>& exact)
       : all(all), kernel(kernel), points(points), exact(exact) {}
 
-  // Group g, with at most `most` steps for each variable.
-  BlockResult solve(int64_t g, double tol, int64_t most) {
+  BlockResult solve(int64_t g, double tol, int64_t max_steps) {
     const int64_t begin = all.group_begin[g], size = all.group_begin[g + 1] - begin,
-                  max_steps = most * size, own[2] = {0, size};
+                  own[2] = {0, size};
     const Block<T> block{size,
                          nullptr,
                          all.G + begin,
@@ -95,15 +94,16 @@ class Separate {
   }
 };
 
+// Group g takes at most most[g] steps.
 template <class T>
 std::vector<BlockResult> separate_steps(const Block<T>& all, const Kernel& kernel,
                                         const Selection<T>& points, const Selection<double>& exact,
-                                        double tol, int64_t most, int threads) {
+                                        double tol, const int64_t* most, int threads) {
   std::vector<BlockResult> found(static_cast<size_t>(all.groups));
   on_team(team_size(threads, all.groups, 1), [&](Team& team) {
     Separate<T> mine(all, kernel, points, exact);
     team.each(all.groups, 1,
-              [&](int64_t g, int64_t) { found[size_t(g)] = mine.solve(g, tol, most); });
+              [&](int64_t g, int64_t) { found[size_t(g)] = mine.solve(g, tol, most[g]); });
   });
   return found;
 }

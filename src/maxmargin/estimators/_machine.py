@@ -111,10 +111,10 @@ class KernelMachine(LibsvmLayout, BaseSVM):
                 if len(used) < workspace.source.n_rows:
                     workspace = workspace.view(used)
             # fits that share a workspace hand kernel values on
-            done = train_together(tasks, workspace) if shared is None else [None] * len(tasks)
-            others = [task for task, found in zip(tasks, done, strict=True) if found is None]
+            done = train_together(tasks, workspace) if shared is None else tasks
+            others = [task for task in done if not isinstance(task, Trained)]
             rest = iter(self._solved(others, workspace) if others else ())
-            trained = [next(rest) if found is None else found for found in done]
+            trained = [each if isinstance(each, Trained) else next(rest) for each in done]
         _outcome.raise_interrupt(self, monitor)
         rows = [used if task.rows is None else used[task.rows] for task in tasks]
         self.model_ = model.assemble(

@@ -9,11 +9,11 @@ whose K is 0 between groups, and one call of the core takes the pair steps of ev
 (``Backend.separate_steps``). Levels and decision values follow for all of them at once.
 
 * **Small problems** (``workspace.is_small``) are solved to rounding, as block.py does, in float64.
-* **Larger ones** of cheap kernels are solved to tol, with steps in float32 and G in float64.
+* **Larger ones** of cheap kernels of a distance are solved to tol, with steps in float32 and G in
+  float64.
 
 Each is judged like any other (judgement.py). What is not optimal then, or would need too many
-steps, has no result here: its task is trained by itself, with all that block.py knows (decision
-36).
+steps, goes on by itself from where it is, with all that block.py knows (decision 36).
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,6 +24,7 @@ import numpy as np
 from maxmargin.core.backend import Steps
 from maxmargin.core.threads import thread_count
 from maxmargin.kernel.judgement import judged_together
+from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.sources import KernelNotFinite, NativeSource
 from maxmargin.kernel.state import State
@@ -38,11 +39,14 @@ class Settings(NamedTuple):
     """Violation that small problems reach (decision 36)."""
     largest: int = 3072
     """Rows of a problem, at most (decision 36)."""
-    steps: int = 20
-    """Pair steps for each variable, at most; beyond, Newton steps are better (decision 36)."""
-    alone: int = 2**25
-    """Multiply-adds of its kernel matrix up to which a small problem that is the only one is solved
-    here too: one thread suffices (decision 36)."""
+    small_work: float = 4e6
+    """Pair steps times variables of a small problem, at most: beyond, Newton steps are better
+    (decision 36)."""
+    large_work: float = 2e7
+    """The same for larger problems, whose steps see 256 variables at a time (decision 36)."""
+    alone: int = 256
+    """Rows, at most, of a problem that is the only one: larger ones gain from all threads (decision
+    36)."""
     variables: int = 2**20
     """Variables, at most, of the problems that are judged at once: about a hundred megabytes."""
     multiply_adds: float = 5e8
@@ -52,9 +56,9 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def train_together(tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Trained | None]:
-    """The results of those tasks that were solved together, None for the others."""
-    found: list[Trained | None] = [None] * len(tasks)
+def train_together(tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Any]:
+    """The result of each task that was solved together; for the others what is left, a task."""
+    found = list(tasks)
     source, monitor = workspace.source, workspace.monitor
     limited = monitor.verbose or monitor.limit < np.inf
     if limited or not isinstance(source, NativeSource) or not source.convex:
@@ -74,14 +78,14 @@ def _chosen(tasks: Sequence[Any], source: NativeSource) -> Iterator[list[int]]:
     """The numbers of the tasks to solve at once: pairs of classes, or one that has all samples."""
     plain = [k for k, task in enumerate(tasks) if _is_plain(task)]
     if len(tasks) == 1:
-        n = source.n_rows
-        if plain and is_small(n) and n * n * source.terms <= SETTINGS.alone:
+        if plain and source.n_rows <= SETTINGS.alone:
             yield plain
         return
     sizes = {k: len(tasks[k].rows) for k in plain if tasks[k].rows is not None}
     small = [k for k, n in sizes.items() if is_small(n)]
-    large = [k for k, n in sizes.items() if source.cheap and not is_small(n)]
-    for some in (small, [k for k in large if sizes[k] <= SETTINGS.largest]):
+    large = [k for k, n in sizes.items() if not is_small(n) and n <= SETTINGS.largest]
+    fast = source.cheap and source.kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2)
+    for some in (small, large if fast else []):
         for first, last in _batches([sizes[k] for k in some], SETTINGS.variables):
             yield some[first:last]
 
@@ -106,8 +110,11 @@ def _batches(sizes: Sequence[float], most: float) -> Iterator[tuple[int, int]]:
 
 def _train(
     tasks: list[Task], workspace: KernelWorkspace, source: NativeSource
-) -> list[Trained | None]:
-    """Solve all of them, and judge each; all are small, or none is."""
+) -> list[Trained | Task]:
+    """Solve all of them, and judge each; all are small, or none is.
+
+    A task that is not done goes on from where it is.
+    """
     everything = np.arange(source.n_rows)
     rows = [everything if task.rows is None else task.rows for task in tasks]
     problem = _joined([task.formulation.build(source) for task in tasks])
@@ -116,21 +123,27 @@ def _train(
     b, G = problem.start.copy(), problem.linear.copy()
     variables = problem.variables(b, G)
     steps: list[Steps] = []
+    allowed = SETTINGS.small_work if small else SETTINGS.large_work
+    most = np.array([allowed / len(some) for some in rows]).astype(np.int64)
     work = [len(some) * min(len(some), 512) * (source.terms + 16.0) for some in rows]
     for first, last in _batches(work, SETTINGS.multiply_adds * thread_count()):
         if workspace.monitor.stop(0) is not None:
-            return [None] * len(tasks)
+            return list(tasks)
         own = a[variables.begin[first] : variables.begin[last]]
         part = variables.groups(first, last)
-        steps += source.separate_steps(own, dtype, part, goal, SETTINGS.steps)
+        steps += source.separate_steps(own, dtype, part, goal, most[first:last])
     zero = np.zeros(len(b))
     state = State(problem, b, G - problem.linear, zero, zero, source.backend, convex=True)
     state.snap()
     found = judged_together(workspace, state, a, [done.taken for done in steps], tol)
-    most = workspace.monitor.max_iter
+    limit, parts = workspace.monitor.max_iter, np.split(state.b, variables.begin[1:-1])
+    left = [
+        task if done.taken >= limit else task._replace(start=start)
+        for task, done, start in zip(tasks, steps, parts, strict=True)
+    ]
     return [
-        trained if done.violation <= goal and done.taken < most else None
-        for trained, done in zip(found, steps, strict=True)
+        task if trained is None or done.violation > goal or done.taken >= limit else trained
+        for trained, task, done in zip(found, left, steps, strict=True)
     ]
 
 

@@ -256,7 +256,7 @@ class NativeSource(Source):
         return n_terms(self._A)
 
     def separate_steps(
-        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
+        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: Integers
     ) -> list[Steps]:
         """Pair steps on each group by itself; Backend.separate_steps says what that means."""
         A, exact = self.points(dtype)[0], self.points(np.float64)[0]
