@@ -149,7 +149,8 @@ class CPU(Backend, LinearBackend, OnlineBackend):
         most: Integers,
     ) -> list[Steps]:
         sizes = np.diff(variables.begin)
-        threads = thread_count(float((sizes * np.minimum(sizes, 512)).sum()) * (A.terms + 16.0))
+        work = float((sizes * np.minimum(sizes, 512)).sum()) * (A.terms + 16.0)
+        threads = thread_count(work)
         found = _cpu.separate_steps(kernel, A, exact, a, *variables, tol, most, threads)
         if not all(finite for *_, finite in found):
             raise NotFinite

@@ -78,11 +78,10 @@ def classifications(
     """
     a, distance = y * b, y * f
     slack, excess = np.maximum(0.0, 1 - distance), np.maximum(0.0, distance - 1)
-    terms = _hinge(a, C, slack, excess)
-    norms = b * (f - np.repeat(bias, np.diff(begin)))
-    add, greatest = np.add.reduceat, np.maximum.reduceat
-    sums = [add(values, begin[:-1]).tolist() for values in (norms, C * slack, a, terms[0], b)]
-    worst = [greatest(values, begin[:-1])[:, None] for values in terms[1:]]
+    gap, *violations = _hinge(a, C, slack, excess)
+    norm = b * (f - np.repeat(bias, np.diff(begin)))
+    sums = np.add.reduceat([norm, C * slack, a, gap, b], begin[:-1], axis=1).tolist()
+    worst = np.maximum.reduceat(violations, begin[:-1], axis=1)[:, :, None]
     return [
         certificate_of(norm / 2 + loss, total - norm / 2, gap, kkt, box, abs(equality))
         for norm, loss, total, gap, equality, kkt, box in zip(*sums, *worst, strict=True)

@@ -11,12 +11,13 @@ Where rounding may decide about the status there is no verdict here: training.ju
 closer look that this needs.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from maxmargin.audit import drawn, greatest_error
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import certificate, evaluation
 from maxmargin.kernel.audit import EPS
 from maxmargin.kernel.audit import SETTINGS as AUDIT
@@ -38,8 +39,8 @@ def judged_together(
 
     ``a`` are the samples of the variables, ``steps`` those that each group took.
     """
-    problem, b, begin = state.problem, state.b, state.problem.begin
-    ends = levels(state.variables(state.G), state.backend)
+    problem, b, variables = state.problem, state.b, state.variables(state.G)
+    begin, ends = variables.begin, levels(variables, state.backend)
     bias = np.array([end.value for end in ends])
     f = state.F + bias[problem.group]
     bounds = problem.upper - problem.lower
@@ -80,30 +81,31 @@ def _audit(
 ) -> list[float]:
     """The greatest difference from decision values by evaluation.py, for every group."""
     samples, n = workspace.samples, workspace.source.n_rows
-    used = np.flatnonzero(b)
     weight: Floats = np.bincount(a, np.abs(b), n).astype(np.float64)
-    vectors, rows = np.flatnonzero(weight), _audited(workspace, weight)
-    place, audited = np.empty(n, np.int64), np.full(n, -1)
-    place[vectors], audited[rows] = np.arange(len(vectors)), np.arange(len(rows))
+    vectors, audited = np.flatnonzero(weight), _audited(workspace, weight)
+    rows = np.flatnonzero(audited)
+    row, column = np.empty((2, n), np.int64)  # of a sample, in K
+    row[rows], column[vectors] = np.arange(len(rows)), np.arange(len(vectors))
     K = _values(samples.kernel, samples.pick(rows), samples.pick(vectors))
-    compared = np.flatnonzero(audited[a] >= 0)
-    at, column = audited[a[compared]], place[a[used]]
-    first, last = np.searchsorted(compared, begin), np.searchsorted(used, begin)
-    found = []
-    for g, constant in enumerate(bias.tolist()):
-        mine, own = slice(first[g], first[g + 1]), slice(last[g], last[g + 1])
-        values = K[at[mine, None], column[own]]
-        exact = np.einsum("ij,j->i", values, b[used[own]]) + constant
-        found.append(greatest_error(f[compared[mine]], exact))
+    compared, used = np.flatnonzero(audited[a]), np.flatnonzero(b)
+    at, of, f, coef = row[a[compared]], column[a[used]], f[compared], b[used]
+    ends = (np.searchsorted(index, begin).tolist() for index in (compared, used))
+    found, parts = [], zip(*map(itertools.pairwise, ends), bias.tolist(), strict=True)
+    for (p, q), (first, last), constant in parts:
+        exact = np.einsum("ij,j->i", K[at[p:q, None], of[first:last]], coef[first:last])
+        found.append(greatest_error(f[p:q], exact + constant))
     return found
 
 
-def _audited(workspace: KernelWorkspace, weight: Floats) -> Integers:
-    """The rows of the audit; ``weight`` are the sums of the samples' coefficients."""
+def _audited(workspace: KernelWorkspace, weight: Floats) -> Mask:
+    """The samples of the audit; ``weight`` are the sums of their coefficients."""
     source, cells = workspace.source, workspace.cells
     members = [np.arange(source.n_rows)] if cells is None else cells.members
     count = max(AUDIT.fewest // 2, AUDIT.rows // len(members))
-    return np.unique(np.concatenate([rows[_some(weight[rows], count)] for rows in members]))
+    chosen = np.zeros(source.n_rows, bool)
+    for rows in members:
+        chosen[rows[_some(weight[rows], count)]] = True
+    return chosen
 
 
 def _some(weight: Floats, count: int) -> Integers:

@@ -135,16 +135,15 @@ def _train(
     zero = np.zeros(len(b))
     state = State(problem, b, G - problem.linear, zero, zero, source.backend, convex=True)
     state.snap()
-    found = judged_together(workspace, state, a, [done.taken for done in steps], tol)
-    limit, parts = workspace.monitor.max_iter, np.split(state.b, variables.begin[1:-1])
-    left = [
-        task if done.taken >= limit else task._replace(start=start)
-        for task, done, start in zip(tasks, steps, parts, strict=True)
-    ]
-    return [
-        task if trained is None or done.violation > goal or done.taken >= limit else trained
-        for trained, task, done in zip(found, left, steps, strict=True)
-    ]
+    taken = [done.taken for done in steps]
+    found: list[Any] = [*judged_together(workspace, state, a, taken, tol)]
+    limit, begin = workspace.monitor.max_iter, variables.begin
+    for g, (task, done) in enumerate(zip(tasks, steps, strict=True)):
+        if done.taken >= limit:
+            found[g] = task
+        elif found[g] is None or done.violation > goal:
+            found[g] = task._replace(start=state.b[begin[g] : begin[g + 1]])
+    return found
 
 
 def _joined(problems: list[DualProblem]) -> DualProblem:
