@@ -150,19 +150,7 @@ inline T multiply_add(T a, T b, T sum) {
 
 template <class T>
 void norms(const Points<T>& P, T* out) {
-  // A sum waits for each of its terms: eight dense points side by side, whose bits are the same.
-  constexpr int64_t together = 8;
-  int64_t i = 0;
-  for (; !P.indptr && i + together <= P.n; i += together) {
-    T sum[together] = {};
-    const T* x = P.values + i * P.d;
-    for (int64_t k = 0; k < P.d; ++k)
-#pragma GCC unroll 8
-      for (int64_t r = 0; r < together; ++r)
-        sum[r] = multiply_add(x[r * P.d + k], x[r * P.d + k], sum[r]);
-    std::copy(sum, sum + together, out + i);
-  }
-  for (; i < P.n; ++i) {
+  for (int64_t i = 0; i < P.n; ++i) {
     T sum = 0;
     const int64_t begin = P.indptr ? P.indptr[i] : i * P.d,
                   end = P.indptr ? P.indptr[i + 1] : begin + P.d;

@@ -6,9 +6,6 @@
 #include <cstring>
 #include <new>
 #include <vector>
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
@@ -141,56 +138,6 @@ inline Vec<T> clamp(Vec<T> v, T most) {
   return of_bits<T>(positive < end ? positive : end);
 }
 
-#if defined(__AVX512F__)
-// Sixteenths: 2^-s = 2^k 2^(i/16) (1 + r q(r)), k + i/16 + r = -s, |r| <= 1/32. A table of 2^(i/16)
-// fits one or two registers, and the shorter q saves multiply-adds (decision 39): 4 instead of 6 in
-// float, 7 instead of 11 in double. The bits above hold here too: 2^0 is 1, and 2^-zero is 0.
-template <class T>
-alignas(64) constexpr T sixteenths[] = {
-    T(1), T(1.044273782427413840321), T(1.090507732665257659207),
-    T(1.138788634756691653703), T(1.189207115002721066717), T(1.241857812073484048593),
-    T(1.296839554651009665933), T(1.354255546936892728298), T(1.414213562373095048801),
-    T(1.476826145939499311386), T(1.542210825407940823612), T(1.610490331949254308179),
-    T(1.681792830507429086062), T(1.756252160373299483112), T(1.834008086409342463487),
-    T(1.915206561397147293872)};
-template <class T>
-struct ShortExp2;
-template <>
-struct ShortExp2<float> {
-  static constexpr int degree = 2;
-  static constexpr float q[] = {0.69314718055994530942f, 0.24023355156988720906f,
-                                0.055505085251969626830f};
-};
-template <>
-struct ShortExp2<double> {
-  static constexpr int degree = 5;
-  static constexpr double q[] = {0.69314718055994575333, 0.24022650695910075080,
-                                 0.055504108656639298913, 0.0096181291069195378674,
-                                 0.0013333781576784268690, 0.00015403723980749256420};
-};
-
-// The low four bits of each index choose.
-inline Vec<float> sixteenth(IVec<float> index) {
-  return Vec<float>(_mm512_permutexvar_ps(__m512i(index), _mm512_load_ps(sixteenths<float>)));
-}
-inline Vec<double> sixteenth(IVec<double> index) {
-  return Vec<double>(_mm512_permutex2var_pd(_mm512_load_pd(sixteenths<double>), __m512i(index),
-                                            _mm512_load_pd(sixteenths<double> + 8)));
-}
-
-template <class T>
-inline Vec<T> half_to_the(Vec<T> s) {  // 2^-s for -most < s <= zero
-  using C = ShortExp2<T>;
-  constexpr T round = Exp2<T>::round / 16;  // adding it leaves the sixteenths in the low bits
-  const Vec<T> shifted = round - s, r = (round - shifted) - s;
-  const IVec<T> bits = bits_of<T>(shifted);
-  Vec<T> p = broadcast<T>(C::q[C::degree]);
-#pragma GCC unroll 8
-  for (int i = C::degree - 1; i >= 0; --i) p = p * r + C::q[i];
-  p = (p * r + T(1)) * sixteenth(bits);
-  return of_bits<T>(bits_of<T>(p) + ((bits >> 4) << Exp2<T>::mantissa));
-}
-#else
 template <class T>
 inline Vec<T> half_to_the(Vec<T> s) {  // 2^-s for -most < s <= zero
   using C = Exp2<T>;
@@ -201,7 +148,6 @@ inline Vec<T> half_to_the(Vec<T> s) {  // 2^-s for -most < s <= zero
   p = p * r + T(1);
   return of_bits<T>(bits_of<T>(p) + (bits_of<T>(shifted) << C::mantissa));
 }
-#endif
 
 // 2^t for any t: infinity from `most` on; NaN stays NaN.
 template <class T>
