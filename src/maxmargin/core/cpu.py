@@ -7,6 +7,7 @@ This file decides how many threads a call gets.
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 import maxmargin.core._cpu as _cpu  # compiled: it has no types
@@ -94,6 +95,24 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     ) -> None:
         work = A.shape[0] * B.shape[0] * (A.shape[1] + coef.shape[1] + 16.0) / max(1, len(out))
         if not _cpu.kernel_products(kernel, A, begin, contiguous(coef), B, out, thread_count(work)):
+            raise NotFinite
+
+    def expansion(
+        self,
+        Z: Floats,
+        begin: Integers,
+        coef: Floats,
+        centre: Floats,
+        scale: float,
+        dtype: DTypeLike,
+    ) -> Any:
+        make = _cpu.expansion32 if dtype == np.float32 else _cpu.expansion64
+        return make(Z, contiguous(begin, np.int64), contiguous(coef), contiguous(centre), scale)
+
+    def expansion_sums(
+        self, expansion: Any, X: Matrix, out: Floats, halves: Floats | None, work: float
+    ) -> None:
+        if not _cpu.expansion_sums(expansion, contiguous(X), out, halves, thread_count(work)):
             raise NotFinite
 
     def update_gradient(self, rows: Matrix, slots: Integers, delta: Floats, F: Floats) -> None:

@@ -1,4 +1,5 @@
 // The binding of kernel values: blocks of them, products with them, and work on stored rows.
+#include "expansion.h"
 #include "holder.h"
 #include "products.h"
 
@@ -141,6 +142,52 @@ void join_blocks(Array<T> first, Array<T> between, Array<T> second, Writable<T> 
   for (size_t r = 0; r < q; ++r) std::copy(D + r * q, D + (r + 1) * q, to + (p + r) * n + p);
 }
 
+template <class T>
+Packed<T>* packed_expansion(Array<double> Z, Array<int64_t> begin, Array<double> coef,
+                            Vector centre, double scale) {
+  require(Z.ndim() == 2 && coef.ndim() == 2 && coef.shape(0) == Z.shape(0),
+          "expansion: shape of coef");
+  require(begin.ndim() == 1 && begin.shape(0) >= 1, "expansion: groups");
+  const int64_t n = int64_t(Z.shape(0)), d = int64_t(Z.shape(1)),
+                groups = int64_t(begin.shape(0)) - 1;
+  const int64_t* p = begin.data();
+  require(p[0] == 0 && p[groups] == n, "expansion: groups do not span the points");
+  for (int64_t g = 0; g < groups; ++g) require(p[g] <= p[g + 1], "expansion: groups");
+  const double* middle = of_length(centre, d, "expansion: length of the centre");
+  nb::gil_scoped_release release;
+  auto packed = std::make_unique<Packed<T>>();
+  packed->d = d, packed->columns = int64_t(coef.shape(1)), packed->scale = scale;
+  packed->centre.assign(middle, middle + d);
+  packed->pack(Z.data(), p, groups, coef.data());
+  return packed.release();
+}
+
+template <class T, class X>
+bool expansion_sums(const Packed<T>& packed, Array<X> rows, Writable<double> out,
+                    std::optional<Writable<double>> halves, int threads) {
+  require(rows.ndim() == 2 && int64_t(rows.shape(1)) == packed.d, "expansion: shape of X");
+  const int64_t n = int64_t(rows.shape(0));
+  require(out.ndim() == 3 && out.shape(0) + 1 == packed.begin.size() &&
+              int64_t(out.shape(1)) == packed.columns && int64_t(out.shape(2)) == n,
+          "expansion: shape of out");
+  double* half = halves ? of_length(*halves, n, "expansion: length of halves") : nullptr;
+  nb::gil_scoped_release release;
+  return hot::packed_sums<T, X>(packed, rows.data(), n, out.data(), half, threads);
+}
+
+template <class T>
+void bind_expansion(nb::module_& m, const char* name, const char* make) {
+  nb::class_<Packed<T>>(m, name);
+  m.def(make, &packed_expansion<T>, nb::arg("Z"), nb::arg("begin"), nb::arg("coef"),
+        nb::arg("centre"), nb::arg("scale"), nb::rv_policy::take_ownership);
+  m.def("expansion_sums", &expansion_sums<T, double>, nb::arg("expansion"),
+        nb::arg("X").noconvert(), nb::arg("out").noconvert(), nb::arg("halves").none(),
+        nb::arg("threads"));
+  m.def("expansion_sums", &expansion_sums<T, float>, nb::arg("expansion"),
+        nb::arg("X").noconvert(), nb::arg("out").noconvert(), nb::arg("halves").none(),
+        nb::arg("threads"));
+}
+
 template <class T, class S>
 void bind_products(nb::module_& m) {
   m.def("kernel_product", &kernel_product<T, S>, nb::arg("kernel"), nb::arg("A"),
@@ -171,6 +218,8 @@ void bind_kernel(nb::module_& m) {
   bind<float>(m);
   bind<double>(m);
   bind_products<float, float>(m);
+  bind_expansion<float>(m, "Expansion32", "expansion32");
+  bind_expansion<double>(m, "Expansion64", "expansion64");
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

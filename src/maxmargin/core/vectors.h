@@ -138,6 +138,13 @@ inline Vec<T> clamp(Vec<T> v, T most) {
   return of_bits<T>(positive < end ? positive : end);
 }
 
+// min(v, most) for most > 0 and v that are not NaN.
+template <class T>
+inline Vec<T> at_most(Vec<T> v, T most) {
+  const IVec<T> end = bits_of<T>(broadcast<T>(most)), bits = bits_of<T>(v);
+  return of_bits<T>(bits < end ? bits : end);
+}
+
 template <class T>
 inline Vec<T> half_to_the(Vec<T> s) {  // 2^-s for -most < s <= zero
   using C = Exp2<T>;

@@ -12,11 +12,9 @@ Let f be the float64 decision values of a row and |f32 - f| <= E for all of its 
 Labels are therefore always those of the float64 decision values: rows that float32 does not decide,
 NaN included, are evaluated again in float64.
 
-The bound needs sum_j m_j k_j and sum_j m_j k_j |z_j|^2 with m_j >= |c_j| for all functions of a
-group: two more columns of the product.
+The bound needs one more column of the product (`rounding.BoundColumn`).
 """
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +23,7 @@ from numpy.typing import NDArray
 from maxmargin.core.arrays import Floats
 from maxmargin.kernel import multiclass, rounding
 from maxmargin.kernel.model import KernelModel
+from maxmargin.kernel.packed import Estimate
 from maxmargin.kernel.prediction import Question, ask, values
 from maxmargin.kernel.sources import KernelNotFinite
 
@@ -44,13 +43,6 @@ ADDITIONS = 8 * rounding.UNIT64
 and intercept."""
 OPEN = -1
 """In place of a label's position: the bound does not decide."""
-
-
-class Estimate(NamedTuple):
-    """Each group's share of its functions in float32, and a bound of its error for each sample."""
-
-    parts: Floats
-    errors: Floats
 
 
 def label_positions(model: KernelModel, X: Any, break_ties: bool = False) -> NDArray[np.intp]:
@@ -92,24 +84,24 @@ def greatest(values: Floats) -> NDArray[np.intp]:
 
 def estimate(question: Question) -> Estimate | None:
     """The products in float32 with a bound of their error; None where float32 is of no use."""
-    source, (begin, coef) = question
-    many = source.n_rows * source.n_columns >= SETTINGS.float32_from
-    bound = source.float32_bound() if many else None
+    source, (begin, coef), packed, X = question
+    if source.n_rows * source.n_columns < SETTINGS.float32_from:
+        return None
+    if packed is not None:
+        return packed.estimate(X)
+    bound = source.float32_bound()
     if bound is None or not np.median(bound.growth) <= SETTINGS.greatest_growth:
         return None
-    size = np.abs(coef).max(axis=1, initial=0.0)
+    column = rounding.bound_column(begin, coef, np.square(bound.lengths_a))
     with np.errstate(over="ignore"):
-        columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)])
-        columns = columns.astype(np.float32)
+        columns = np.column_stack([coef, column.weights]).astype(np.float32)
     parts = np.zeros((len(begin) - 1, columns.shape[1], source.n_columns))
     try:
         source.add_products(begin, columns, parts, np.float32)
     except KernelNotFinite:
         return None
-    total = np.array([size[first:last].sum() for first, last in itertools.pairwise(begin)])
-    run = source.backend.longest_run
-    errors = rounding.sum_bound(bound, parts[:, -2], parts[:, -1], total, run, len(coef))
-    return Estimate(parts[:, :-2], errors)
+    errors = rounding.sum_bound(bound, column, parts[:, -1], source.backend.longest_run)
+    return Estimate(parts[:, :-1], errors)
 
 
 def certain_winners(model: KernelModel, estimate: Estimate) -> NDArray[np.intp]:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.arrays import Floats
 from maxmargin.core.memory import fingerprint
 from maxmargin.integrity import INVALID
 from maxmargin.kernel import multiclass
 from maxmargin.kernel.kernels import Kernel, Kind
 from maxmargin.kernel.model import KernelModel, check
+from maxmargin.kernel.packed import Coefficients, PackedModel
 from maxmargin.kernel.sources import NativeSource, Source, combine, make_source
 
 
@@ -32,16 +33,6 @@ class Settings(NamedTuple):
 
 
 SETTINGS = Settings()
-
-
-class Coefficients(NamedTuple):
-    """Coefficients of the support vectors, one row each.
-
-    Rows begin[g], ..., begin[g + 1] - 1 are group g, which has functions of its own.
-    """
-
-    begin: Integers
-    coef: Floats
 
 
 class Expansion(NamedTuple):
@@ -59,9 +50,15 @@ class Question(NamedTuple):
 
     source: Source
     coefficients: Coefficients
+    packed: PackedModel | None = None
+    """Answers in the place of the source."""
+    X: Any = None
+    """The samples, for it."""
 
     def at(self, rows: NDArray[np.intp]) -> "Question":
         """The same for these samples alone."""
+        if self.packed is not None:
+            return self._replace(X=self.X[rows])
         assert isinstance(self.source, NativeSource)  # no other source has a float32_bound
         return Question(self.source.at(rows), self.coefficients)
 
@@ -77,6 +74,8 @@ class Prepared(NamedTuple):
     """The support vectors; with a linear kernel the weights of the features instead, a row for each
     function. None for a precomputed kernel, a Python function and a sum of kernels."""
     coefficients: Coefficients
+    packed: PackedModel | None = None
+    """The same of a kernel that packed.py knows; None of others."""
 
 
 _prepared: "WeakKeyDictionary[Any, Prepared]" = WeakKeyDictionary()
@@ -88,9 +87,16 @@ def prepared(model: KernelModel) -> Prepared:
     found, kept = _fingerprint(model, model.intercept, model.n_support), _prepared.get(model)
     if kept is None or found is None or kept.fingerprint != found:
         check(model)
-        kept = Prepared(found, _known(model), _coefficients(model))
+        kept = _prepare(model, found)
         _prepared[model] = kept
     return kept
+
+
+def _prepare(model: KernelModel, found: Any) -> Prepared:
+    source, coefficients = _known(model), _coefficients(model)
+    points = source.dense_rbf_points() if source is not None else None
+    packed = PackedModel(points, coefficients) if points is not None else None
+    return Prepared(found, source, coefficients, packed)
 
 
 def prepared_expansion(owner: Any, model: Expansion) -> Prepared:
@@ -172,7 +178,7 @@ def ask(model: KernelModel, X: Any) -> Question:
 def _against(state: Prepared, model: KernelModel | Expansion, X: Any) -> Question:
     """What was prepared, against X; with a precomputed kernel X holds the kernel values."""
     if state.source is not None:
-        return Question(state.source.against(X), state.coefficients)
+        return Question(state.source.against(X), state.coefficients, state.packed, X)
     if model.kernel.kind in (Kind.CALLABLE, Kind.SUM):
         return Question(make_source(model.kernel, model.vectors, X), state.coefficients)
     if X.shape[1] != model.n_samples:
@@ -213,7 +219,9 @@ def expansion_values(owner: Any, model: Expansion, X: Any) -> Floats:
 
 def products(question: Question) -> Floats:
     """Each group's share of its functions, in float64."""
-    source, (begin, coef) = question
+    source, (begin, coef), packed, X = question
+    if packed is not None:
+        return packed.values(X)
     parts = np.zeros((len(begin) - 1, coef.shape[1], source.n_columns))
     source.add_products(begin, coef, parts, np.float64)
     return parts

@@ -44,21 +44,26 @@ logistic function have a slope of at most 1. So dot_error = p (gamma L^2 + |c|)^
 The source takes differences where exponent_error > TRUSTED (2^-4 in float32), and a fit does where
 the sum of |c_j| times it is more than its tolerance allows.
 
-**Sums.** Let m_j >= |c_j|, M = sum m_j k32_j and N = sum m_j k32_j |z_j|^2. Then sum m_j k32_j (|x|
-+ |z_j|)^2 is at most (|x| M^(1/2) + N^(1/2))^2, so the values' errors amount to growth (slope (|x|
-M^(1/2) + N^(1/2))^2 + 9 u M). Float32 coefficients and their products, in sums that round no term
-to float32 more than r times and are float64 beyond, are wrong by g_(r+2) M; a float64 sum of n
-terms by n 2^-53 M. M and N, computed so themselves, are smaller than they should be by less than
-the factor MORE.
+**Sums.** Let m_j >= |c_j|, R^2 the mean of the |z_j|^2 and W = sum m_j k32_j (R^2 + |z_j|^2). By
+Cauchy's inequality (|x| + |z|)^2 <= (1 + |x|^2 / R^2) (R^2 + |z|^2), with equality where |z| = R^2 /
+|x|; and M = sum m_j k32_j <= W / R^2. So the values' errors amount to growth (slope (1 + |x|^2 /
+R^2) + 9 u / R^2) W. Float32 coefficients and their products, in sums that round no term to float32
+more than r times and are float64 beyond, are wrong by g_(r+2) M; a float64 sum of n terms by n
+2^-53 M. W, computed so itself, is smaller than it should be by less than the factor MORE.
+
+**Packed models** (packed.py) scale x - centre by a factor that is no power of two, which rounds it
+once more, and do not multiply the exponent by gamma log2(e), which saves two roundings: all of the
+above holds.
 """
 
+import itertools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Integers
 
 UNIT32, UNIT64 = 2.0**-24, 2.0**-53
 UNDERFLOW = 2.0**-120
@@ -97,9 +102,9 @@ class ValueBound(NamedTuple):
 
 
 def rbf_bound(
-    gamma: float, terms: int, norms_a: NDArray[np.float32], norms_b: NDArray[np.float32]
+    gamma: float, terms: int, norms_a: NDArray[Any], norms_b: NDArray[Any]
 ) -> ValueBound:
-    """The bound from squared norms in float32."""
+    """The bound from squared norms, of float32 points at least as exact as float32."""
     slope, more = gamma * _roundings(terms + 8), 1 + _roundings(terms + 2)
     lengths_a, lengths_b = (np.sqrt(a.astype(np.float64)) * more for a in (norms_a, norms_b))
     near = lengths_b + np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf
@@ -133,16 +138,37 @@ def dot_error(gamma: float, constant: float, degree: int, terms: int, length: fl
     return _known(error)
 
 
-def sum_bound(bound: ValueBound, M: Floats, N: Floats, total: Floats, run: int, n: int) -> Floats:
-    """A bound on |f32 - f64| for each sum and each x.
+class BoundColumn(NamedTuple):
+    """What the bound of a sum needs: one more column of coefficients."""
 
-    A sum has n terms at most, ``total`` is the sum of its m_j.
-    """
+    weights: Floats
+    """m_j (R^2 + |z_j|^2)."""
+    square: float
+    """R^2; any positive number will do."""
+    total: Floats
+    """The sum of the weights and of the m_j, of each group."""
+    n: int
+    """Terms of a sum, at most."""
+
+
+def bound_column(begin: Integers, coef: Floats, squares: Floats) -> BoundColumn:
+    """The column for coefficients in groups of rows, with the |z_j|^2."""
+    size = np.abs(coef).max(axis=1, initial=0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = bound.growth * (
-            bound.slope * np.square(bound.lengths_b * np.sqrt(M) + np.sqrt(N)) + 9 * UNIT32 * M
-        )
-        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) * M) + 2 * UNDERFLOW * (
-            total[:, None] + n
-        )
+        square = float(squares.mean()) if len(squares) else 1.0
+        square = square if square > 0 else 1.0
+        weights = size * (square + squares)
+        sums = [(size + weights)[i:j].sum() for i, j in itertools.pairwise(begin)]
+    return BoundColumn(weights, square, np.array(sums), len(coef))
+
+
+def sum_bound(bound: ValueBound, column: BoundColumn, W: Floats, run: int) -> Floats:
+    """A bound on |f32 - f64| for each group's sums and each x, from the sums W of the column."""
+    square, n = column.square, column.n
+    with np.errstate(over="ignore", invalid="ignore"):
+        lost = 2 * UNDERFLOW * (column.total[:, None] + n)
+        W = W + lost
+        share = bound.slope * (1 + np.square(bound.lengths_b) / square) + 9 * UNIT32 / square
+        values = bound.growth * share * W
+        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) / square * W) + lost
     return found

@@ -28,9 +28,11 @@ from maxmargin.core.backend import (
     Variables,
 )
 from maxmargin.core.choose import HOST
+from maxmargin.core.memory import contiguous
 from maxmargin.kernel import rounding
 from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind
+from maxmargin.kernel.packed import Points
 from maxmargin.kernel.sources.base import Source, not_finite, pick
 from maxmargin.kernel.sources.preparation import (
     centre_of,
@@ -143,6 +145,14 @@ class NativeSource(Source):
     def at(self, b: Integers) -> "NativeSource":
         """The same A and the points B[b] alone."""
         return self.against(pick(self._B, b))
+
+    def dense_rbf_points(self) -> Points | None:
+        """A as packed.py takes it; None of other kernels and where distances are differences."""
+        plain = self.kernel.kind is Kind.RBF and self._A is self._given
+        if not plain or self._centre is None or self._compress or self.differences:
+            return None
+        Z = contiguous(self._A, np.float64)
+        return Points(self.kernel, self.backend, Z, self._centre, self._squared_lengths)
 
     def _prepare(self, X: Any, dtype: DTypeLike) -> Any:
         if self.kernel.kind is Kind.COSINE:

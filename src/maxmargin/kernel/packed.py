@@ -1,0 +1,147 @@
+"""Decision functions of RBF kernels on dense data, packed once for the core (core/expansion.h).
+
+The source prepares points call by call, for fits as for predictions. A fitted model's points stay
+the same: here they are centred, scaled and packed on first use, and a call hands the samples over
+as they are. Values differ from the source's by roundings alone, which rounding.py bounds.
+
+With x' = (x - centre) (2 gamma log2 e)^(1/2) the kernel is exp(-SCALED_GAMMA |x' - z'|^2).
+"""
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Integers
+from maxmargin.core.backend import Backend, NotFinite
+from maxmargin.kernel import rounding
+from maxmargin.kernel.kernels import Kernel
+from maxmargin.kernel.sources.base import not_finite
+
+SCALED_GAMMA = math.log(2) / 2
+
+
+class Settings(NamedTuple):
+    """How much is computed at once, and when float32 is."""
+
+    multiply_adds: float = 5e8
+    """Multiply-adds between two checks for signals: a fraction of a second on one busy core."""
+    greatest_growth: float = 1.01
+    """exp of the greatest error of an exponent with which float32 decides enough labels
+    (decision 11)."""
+
+
+SETTINGS = Settings()
+
+
+class Coefficients(NamedTuple):
+    """Coefficients of the support vectors, one row each.
+
+    Rows begin[g], ..., begin[g + 1] - 1 are group g, which has functions of its own.
+    """
+
+    begin: Integers
+    coef: Floats
+
+
+class Estimate(NamedTuple):
+    """Each group's share of its functions in float32, and a bound of its error for each sample."""
+
+    parts: Floats
+    errors: Floats
+
+
+class Points(NamedTuple):
+    """The support vectors, dense, and what brings the kernel to the form above."""
+
+    kernel: Kernel
+    backend: Backend
+    Z: Floats
+    centre: Floats
+    squares: Floats
+    """|z - centre|^2 of each."""
+
+    @property
+    def scale(self) -> float:
+        """The square root of 2 gamma log2(e)."""
+        return math.sqrt(self.kernel.gamma / SCALED_GAMMA)
+
+
+class PackedModel:
+    """The functions of a model, in float64, and in float32 with a bound."""
+
+    def __init__(self, points: Points, coefficients: Coefficients) -> None:
+        self._points, self._coefficients = points, coefficients
+
+    def values(self, X: Floats) -> Floats:
+        """Each group's share of its functions at the rows of X, in float64."""
+        return self._sums(self._exact, X, None)
+
+    def estimate(self, X: Floats) -> Estimate | None:
+        """The same in float32; None where it is of no use."""
+        if not self._float32_is_of_use:
+            return None
+        halves = np.empty(len(X))
+        try:
+            parts = self._sums(self._rough, X, halves)
+        except ArithmeticError:  # float64 may reach further
+            return None
+        bound, column = self._bound(2 * halves), self._bound_column
+        run = self._points.backend.longest_run
+        return Estimate(parts[:, :-1], rounding.sum_bound(bound, column, parts[:, -1], run))
+
+    def _sums(self, packed: Any, X: Floats, halves: Floats | None) -> Floats:
+        backend, (begin, coef) = self._points.backend, self._coefficients
+        columns = coef.shape[1] + (halves is not None)
+        work = len(coef) * (X.shape[1] + columns + 16.0)
+        step = max(64, int(SETTINGS.multiply_adds / max(1.0, work)))
+        out = np.empty((len(begin) - 1, columns, len(X)))
+        try:
+            if len(X) <= step:
+                backend.expansion_sums(packed, X, out, halves, work * len(X))
+                return out
+            for i in range(0, len(X), step):
+                part = np.empty((*out.shape[:2], len(X[i : i + step])))
+                half = None if halves is None else halves[i : i + step]
+                backend.expansion_sums(packed, X[i : i + step], part, half, work * step)
+                out[:, :, i : i + step] = part
+        except NotFinite:
+            raise not_finite(self._points.kernel) from None
+        return out
+
+    @cached_property
+    def _exact(self) -> Any:
+        return self._pack(self._coefficients.coef, np.float64)
+
+    @cached_property
+    def _rough(self) -> Any:
+        with np.errstate(over="ignore"):
+            columns = np.column_stack([self._coefficients.coef, self._bound_column.weights])
+        return self._pack(columns, np.float32)
+
+    def _pack(self, coef: Floats, dtype: Any) -> Any:
+        points = self._points
+        return points.backend.expansion(
+            points.Z, self._coefficients.begin, coef, points.centre, points.scale, dtype
+        )
+
+    @cached_property
+    def _scaled_squares(self) -> Floats:
+        """|z'|^2 of the support vectors."""
+        return np.asarray(self._points.squares * self._points.scale**2)
+
+    @cached_property
+    def _bound_column(self) -> rounding.BoundColumn:
+        begin, coef = self._coefficients
+        return rounding.bound_column(begin, coef, self._scaled_squares)
+
+    def _bound(self, squares: Floats) -> rounding.ValueBound:
+        return rounding.rbf_bound(
+            SCALED_GAMMA, self._points.Z.shape[1], self._scaled_squares, squares
+        )
+
+    @cached_property
+    def _float32_is_of_use(self) -> bool:
+        growth = self._bound(self._scaled_squares).growth
+        return len(growth) > 0 and bool(np.median(growth) <= SETTINGS.greatest_growth)
