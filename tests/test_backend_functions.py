@@ -101,6 +101,36 @@ def test_kernel_products(backend, draw):
         np.testing.assert_allclose(out[g], coef[some].T @ K[some], atol=1e-13)
 
 
+def expansion_of(backend, draw, dtype):
+    Z, coef, centre = draw.normal(size=(20, 4)), draw.normal(size=(20, 2)), draw.normal(size=4)
+    begin = np.array([0, 8, 8, 20])
+    return Z, coef, centre, begin, backend.expansion(Z, begin, coef, centre, 0.7, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_expansion(backend, draw, dtype):
+    """A packed expansion does not change with the arrays that it was made of."""
+    Z, coef, _, _, packed = expansion_of(backend, draw, dtype)
+    X, outs = draw.normal(size=(6, 4)), np.ones((2, 3, 2, 6))
+    backend.expansion_sums(packed, X, outs[0], None, 1.0)
+    Z[:], coef[:] = 0.0, 0.0
+    backend.expansion_sums(packed, X, outs[1], None, 1.0)
+    assert np.array_equal(*outs)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_expansion_sums(backend, draw, dtype):
+    Z, coef, centre, begin, packed = expansion_of(backend, draw, dtype)
+    X, out, halves = draw.normal(size=(6, 4)), np.ones((3, 2, 6)), np.empty(6)
+    backend.expansion_sums(packed, X, out, halves, 1.0)
+    K = np.exp2(-np.square(0.7 * (Z[:, None] - X)).sum(axis=2) / 2)
+    close = {"rtol": 0, "atol": 200 * np.finfo(dtype).eps}
+    for g in range(3):
+        some = slice(begin[g], begin[g + 1])
+        np.testing.assert_allclose(out[g], coef[some].T @ K[some], **close)
+    np.testing.assert_allclose(halves, np.square(0.7 * (X - centre)).sum(axis=1) / 2, **close)
+
+
 def test_values_that_are_not_finite_raise(backend):
     P, out = backend.points(np.array([[1e120], [1.0]])), np.zeros((1, 2))
     kernel = (int(Kind.POLY), 1.0, 0.0, 3)

@@ -290,13 +290,12 @@ def test_bound_of_sums(most):
     A, B = generator.normal(size=(700, 4)), generator.normal(size=(20, 4))
     coef = generator.normal(size=700) * most
     source = NativeSource(Kernel.rbf(gamma=0.7), A, B)
-    bound, size = source.float32_bound(), np.abs(coef)
-    columns = np.column_stack([coef, size, size * np.square(bound.lengths_a)]).astype(np.float32)
-    parts = np.zeros((1, 3, 20))
-    source.add_products(np.array([0, 700]), columns, parts, np.float32)
-    limit = rounding.sum_bound(
-        bound, parts[:, 1], parts[:, 2], np.array([size.sum()]), core.longest_run, 700
-    )[0]
+    bound, begin = source.float32_bound(), np.array([0, 700])
+    column = rounding.bound_column(begin, coef[:, None], np.square(bound.lengths_a))
+    columns = np.column_stack([coef, column.weights]).astype(np.float32)
+    parts = np.zeros((1, 2, 20))
+    source.add_products(begin, columns, parts, np.float32)
+    limit = rounding.sum_bound(bound, column, parts[:, 1], core.longest_run)[0]
     differences = A[:, None, :].astype(np.longdouble) - B[None, :, :].astype(np.longdouble)
     exact = coef.astype(np.longdouble) @ np.exp(-np.longdouble(0.7) * (differences**2).sum(axis=2))
     error = np.abs(parts[0, 0] - exact.astype(float))
@@ -307,15 +306,30 @@ def test_bound_of_sums(most):
 def test_terms_of_the_bound_of_sums():
     """Each term of the proof with its constant: errors of values, of their sums, underflow."""
     u32, u64, run, n = 2.0**-24, 2.0**-53, 20, 1000
-    total, zero, one = np.array([3.0]), np.zeros((1, 1)), np.ones((1, 1))
+    total, one = np.array([3.0]), np.ones((1, 1))
+    column = rounding.BoundColumn(np.ones(1), 4.0, total, n)
     near = rounding.ValueBound(0.0, np.ones(1), np.zeros(1), np.zeros(1))
-    sums = 9 * u32 + 22 * u32 / (1 - 22 * u32) + n * u64
-    found = rounding.sum_bound(near, one, zero, total, run, n)[0, 0]
+    sums = (9 * u32 + 22 * u32 / (1 - 22 * u32) + n * u64) / 4
+    found = rounding.sum_bound(near, column, one, run)[0, 0]
     np.testing.assert_allclose(found, (1 + 2.0**-10) * sums, rtol=1e-12)
-    far = rounding.ValueBound(0.5, np.array([3.0]), np.array([7.0]), np.array([2.0]))
-    found = rounding.sum_bound(far, 4 * one, 9 * one, total, run, n)[0, 0]
-    np.testing.assert_allclose(found, (1 + 2.0**-10) * 3 * 0.5 * (2 * 2 + 3) ** 2, rtol=1e-4)
-    assert rounding.sum_bound(near, zero, zero, total, run, n)[0, 0] == 2 * 2.0**-120 * (3 + n)
+    far = rounding.ValueBound(0.5, np.array([3.0]), np.array([7.0]), np.array([6.0]))
+    found = rounding.sum_bound(far, column, 9 * one, run)[0, 0]
+    np.testing.assert_allclose(found, (1 + 2.0**-10) * 3 * 0.5 * (1 + 36 / 4) * 9, rtol=1e-4)
+    lost = 2 * 2.0**-120 * (3 + n)
+    assert rounding.sum_bound(near, column, 0 * one, run)[0, 0] == lost
+
+
+def test_the_column_of_the_bound():
+    """Groups have totals of their own, and the weights cover every function."""
+    coef = np.array([[1.0, -5.0], [2.0, 0.0], [-3.0, 1.0]])
+    found = rounding.bound_column(np.array([0, 1, 3]), coef, np.array([1.0, 4.0, 7.0]))
+    assert found.square == 4.0
+    assert found.n == 3
+    np.testing.assert_allclose(found.weights, [5 * 5, 2 * 8, 3 * 11])
+    np.testing.assert_allclose(found.total, [30, 2 + 16 + 3 + 33])
+    for squares in (np.zeros(3), np.zeros(0)):
+        empty = rounding.bound_column(np.array([0, len(squares)]), coef[: len(squares)], squares)
+        assert empty.square == 1.0
 
 
 def test_an_error_that_is_not_a_number_is_infinite():

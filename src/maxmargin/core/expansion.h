@@ -1,4 +1,4 @@
-// Expansions in RBF kernels, for prediction: f_c(x) = sum over j of coef[j][c] exp(-gamma |x - z_j|^2).
+// Expansions in RBF kernels, for prediction: f_c(x) = sum over j of coef[j][c] k(x, z_j).
 //
 // Points are centred and scaled: x' = (x - centre) scale with scale^2 = 2 gamma log2(e). With h =
 // |x'|^2 / 2,
@@ -25,8 +25,8 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 constexpr int packed_rows = vector_bytes == 64 ? 8 : 4, packed_vectors = 2;
 template <class T>
 constexpr int packed_width = packed_vectors * lanes<T>;
-// Terms are summed in T over runs of run_points, the runs over points_together points, and these sums
-// in double: no term is rounded to T more often than longest_run says (products.h).
+// Terms are summed in T over run_points points, the runs over points_together points, and those
+// sums in double: no term is rounded to T more often than longest_run (products.h) says.
 constexpr int64_t run_points = 16, points_together = 64;
 // Panels of X that meet points_together points while these are in the first-level cache.
 constexpr int64_t panels_together = 4;

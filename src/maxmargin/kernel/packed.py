@@ -17,7 +17,7 @@ from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import Backend, NotFinite
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel
-from maxmargin.kernel.sources.base import not_finite
+from maxmargin.kernel.sources.base import KernelNotFinite, not_finite
 
 SCALED_GAMMA = math.log(2) / 2
 
@@ -85,7 +85,7 @@ class PackedModel:
         halves = np.empty(len(X))
         try:
             parts = self._sums(self._rough, X, halves)
-        except ArithmeticError:  # float64 may reach further
+        except KernelNotFinite:  # float64 may reach further
             return None
         bound, column = self._bound(2 * halves), self._bound_column
         run = self._points.backend.longest_run

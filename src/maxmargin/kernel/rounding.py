@@ -45,8 +45,8 @@ The source takes differences where exponent_error > TRUSTED (2^-4 in float32), a
 the sum of |c_j| times it is more than its tolerance allows.
 
 **Sums.** Let m_j >= |c_j|, R^2 the mean of the |z_j|^2 and W = sum m_j k32_j (R^2 + |z_j|^2). By
-Cauchy's inequality (|x| + |z|)^2 <= (1 + |x|^2 / R^2) (R^2 + |z|^2), with equality where |z| = R^2 /
-|x|; and M = sum m_j k32_j <= W / R^2. So the values' errors amount to growth (slope (1 + |x|^2 /
+Cauchy's inequality (|x| + |z|)^2 <= (1 + |x|^2 / R^2) (R^2 + |z|^2), with equality at |z| |x| =
+R^2; and M = sum m_j k32_j <= W / R^2. So the values' errors amount to growth (slope (1 + |x|^2 /
 R^2) + 9 u / R^2) W. Float32 coefficients and their products, in sums that round no term to float32
 more than r times and are float64 beyond, are wrong by g_(r+2) M; a float64 sum of n terms by n
 2^-53 M. W, computed so itself, is smaller than it should be by less than the factor MORE.
@@ -75,6 +75,9 @@ EXPONENT_END = 89.0
 """More than 127 log(2): exp(-89) < UNDERFLOW."""
 EXPONENT_END64 = 745.2
 """More than 1075 log(2): exp(-745.2) is 0 in float64."""
+SAME_GROWTH = 1.01
+"""Up to here the greatest growth of a batch serves all its rows, which is cheaper than each its
+own."""
 TRUSTED = 2.0**-33
 """Greatest error of a float64 exponent for which |x|^2 + |z|^2 - 2 x.z is used (decision 18)."""
 
@@ -94,22 +97,30 @@ class ValueBound(NamedTuple):
 
     slope: float
     growth: Floats
-    """For each x."""
+    """For each x, or one for all."""
     lengths_a: Floats
     """|z|, for each z; not less than it is."""
     lengths_b: Floats
     """|x|, alike."""
 
 
-def rbf_bound(
-    gamma: float, terms: int, norms_a: NDArray[Any], norms_b: NDArray[Any]
-) -> ValueBound:
+def rbf_bound(gamma: float, terms: int, norms_a: NDArray[Any], norms_b: NDArray[Any]) -> ValueBound:
     """The bound from squared norms, of float32 points at least as exact as float32."""
     slope, more = gamma * _roundings(terms + 8), 1 + _roundings(terms + 2)
-    lengths_a, lengths_b = (np.sqrt(a.astype(np.float64)) * more for a in (norms_a, norms_b))
-    near = lengths_b + np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf
+    lengths_a, lengths_b = (np.sqrt(np.float64(a)) * more for a in (norms_a, norms_b))
+    longest, far = (
+        lengths_a.max(initial=0.0),
+        np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf,
+    )
+
+    def growth_at(length: Floats) -> Floats:
+        found: Floats = np.exp(slope * np.square(length + np.minimum(longest, length + far)))
+        return found
+
     with np.errstate(over="ignore", invalid="ignore"):
-        growth = np.exp(slope * np.square(lengths_b + np.minimum(lengths_a.max(initial=0.0), near)))
+        growth = growth_at(lengths_b.max(initial=0.0, keepdims=True))
+        if not growth[0] <= SAME_GROWTH:
+            growth = growth_at(lengths_b)
     return ValueBound(slope, growth, lengths_a, lengths_b)
 
 
@@ -164,11 +175,12 @@ def bound_column(begin: Integers, coef: Floats, squares: Floats) -> BoundColumn:
 
 def sum_bound(bound: ValueBound, column: BoundColumn, W: Floats, run: int) -> Floats:
     """A bound on |f32 - f64| for each group's sums and each x, from the sums W of the column."""
-    square, n = column.square, column.n
+    sums = _roundings(run + 2) + column.n * UNIT64
     with np.errstate(over="ignore", invalid="ignore"):
-        lost = 2 * UNDERFLOW * (column.total[:, None] + n)
-        W = W + lost
-        share = bound.slope * (1 + np.square(bound.lengths_b) / square) + 9 * UNIT32 / square
-        values = bound.growth * share * W
-        found: Floats = MORE * (values + (_roundings(run + 2) + n * UNIT64) / square * W) + lost
+        slope = MORE * bound.slope * bound.growth / column.square
+        constant = MORE * (
+            bound.growth * (bound.slope + 9 * UNIT32 / column.square) + sums / column.square
+        )
+        found: Floats = (slope * np.square(bound.lengths_b) + constant) * W
+        found += 2 * UNDERFLOW * (column.total[:, None] + column.n)
     return found
