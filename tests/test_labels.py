@@ -32,7 +32,7 @@ KERNELS = {
 @pytest.fixture(autouse=True)
 def always_float32(monkeypatch):
     """However few the rows are."""
-    monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1))
+    monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1, packed_from=1))
 
 
 def data(n=120, d=6, classes=2, zeros=0.0, scale=1.0, offset=0.0, seed=0):
@@ -297,7 +297,7 @@ def test_points_without_a_fingerprint_are_checked_each_time():
 
 def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
     X, y = binary(40)
-    monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1))
+    monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1, packed_from=1))
     model = SVC().fit(X, y)
     question = prediction.ask(model.model_, X)._replace(packed=None)
     errors = labels.estimate(question).errors

@@ -112,7 +112,9 @@ class CPU(Backend, LinearBackend, OnlineBackend):
     def expansion_sums(
         self, expansion: Any, X: Matrix, out: Floats, halves: Floats | None, work: float
     ) -> None:
-        if not _cpu.expansion_sums(expansion, contiguous(X), out, halves, thread_count(work)):
+        wide = isinstance(expansion, _cpu.Expansion64)  # half as many values in a vector
+        threads = thread_count(2 * work if wide else work)
+        if not _cpu.expansion_sums(expansion, contiguous(X), out, halves, threads):
             raise NotFinite
 
     def update_gradient(self, rows: Matrix, slots: Integers, delta: Floats, F: Floats) -> None:

@@ -183,9 +183,8 @@ void bind_expansion(nb::module_& m, const char* name, const char* make) {
   m.def("expansion_sums", &expansion_sums<T, double>, nb::arg("expansion"),
         nb::arg("X").noconvert(), nb::arg("out").noconvert(), nb::arg("halves").none(),
         nb::arg("threads"));
-  m.def("expansion_sums", &expansion_sums<T, float>, nb::arg("expansion"),
-        nb::arg("X").noconvert(), nb::arg("out").noconvert(), nb::arg("halves").none(),
-        nb::arg("threads"));
+  m.def("expansion_sums", &expansion_sums<T, float>, nb::arg("expansion"), nb::arg("X").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("halves").none(), nb::arg("threads"));
 }
 
 template <class T, class S>

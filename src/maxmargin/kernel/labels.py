@@ -33,6 +33,8 @@ class Settings(NamedTuple):
 
     float32_from: int = 2**19
     """Kernel values from which float32 is faster, its bound included (decision 11)."""
+    packed_from: int = 2**17
+    """The same of packed models (decision 39)."""
     greatest_growth: float = 1.01
     """exp of the greatest error of an exponent with which float32 decides enough labels."""
 
@@ -85,10 +87,11 @@ def greatest(values: Floats) -> NDArray[np.intp]:
 def estimate(question: Question) -> Estimate | None:
     """The products in float32 with a bound of their error; None where float32 is of no use."""
     source, (begin, coef), packed, X = question
-    if source.n_rows * source.n_columns < SETTINGS.float32_from:
-        return None
+    count = source.n_rows * source.n_columns
     if packed is not None:
-        return packed.estimate(X)
+        return packed.estimate(X) if count >= SETTINGS.packed_from else None
+    if count < SETTINGS.float32_from:
+        return None
     bound = source.float32_bound()
     if bound is None or not np.median(bound.growth) <= SETTINGS.greatest_growth:
         return None

@@ -94,7 +94,7 @@ class PackedModel:
     def _sums(self, packed: Any, X: Floats, halves: Floats | None) -> Floats:
         backend, (begin, coef) = self._points.backend, self._coefficients
         columns = coef.shape[1] + (halves is not None)
-        work = len(coef) * (X.shape[1] + columns + 16.0)
+        work = len(coef) * (X.shape[1] + columns + 16.0)  # of a row
         step = max(64, int(SETTINGS.multiply_adds / max(1.0, work)))
         out = np.empty((len(begin) - 1, columns, len(X)))
         try:
@@ -144,4 +144,4 @@ class PackedModel:
     @cached_property
     def _float32_is_of_use(self) -> bool:
         growth = self._bound(self._scaled_squares).growth
-        return len(growth) > 0 and bool(np.median(growth) <= SETTINGS.greatest_growth)
+        return len(self._points.Z) > 0 and bool(np.median(growth) <= SETTINGS.greatest_growth)
