@@ -79,8 +79,8 @@ class PackedModel:
         return self._sums(self._exact, X, None)
 
     def estimate(self, X: Floats) -> Estimate | None:
-        """The same in float32; None where it is of no use."""
-        if not self._float32_is_of_use:
+        """The same in float32; None where that is useless."""
+        if not self._float32_is_useful:
             return None
         halves = np.empty(len(X))
         try:
@@ -142,6 +142,6 @@ class PackedModel:
         )
 
     @cached_property
-    def _float32_is_of_use(self) -> bool:
+    def _float32_is_useful(self) -> bool:
         growth = self._bound(self._scaled_squares).growth
         return len(self._points.Z) > 0 and bool(np.median(growth) <= SETTINGS.greatest_growth)
