@@ -308,13 +308,14 @@ def test_terms_of_the_bound_of_sums():
     u32, u64, run, n = 2.0**-24, 2.0**-53, 20, 1000
     total, one = np.array([3.0]), np.ones((1, 1))
     column = rounding.BoundColumn(np.ones(1), 4.0, total, n)
-    near = rounding.ValueBound(0.0, np.ones(1), np.zeros(1), np.zeros(1))
+    near = rounding.ValueBound(0.0, 9.0, np.zeros(1), np.zeros(1))
     sums = (9 * u32 + 22 * u32 / (1 - 22 * u32) + n * u64) / 4
     found = rounding.sum_bound(near, column, one, run)[0, 0]
     np.testing.assert_allclose(found, (1 + 2.0**-10) * sums, rtol=1e-12)
-    far = rounding.ValueBound(0.5, np.array([3.0]), np.array([7.0]), np.array([6.0]))
-    found = rounding.sum_bound(far, column, 9 * one, run)[0, 0]
-    np.testing.assert_allclose(found, (1 + 2.0**-10) * 3 * 0.5 * (1 + 36 / 4) * 9, rtol=1e-4)
+    far = rounding.ValueBound(0.01, 9.0, np.array([7.0]), np.array([6.0]))
+    found, growth = rounding.sum_bound(far, column, 9 * one, run)[0, 0], np.exp(0.01 * 13**2)
+    wanted = (1 + 2.0**-10) * growth * 0.01 * (1 + 36 / 4) * 9
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
     lost = 2 * 2.0**-120 * (3 + n)
     assert rounding.sum_bound(near, column, 0 * one, run)[0, 0] == lost
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from maxmargin import SVC, SVR
 from maxmargin.core.choose import HOST
@@ -44,14 +45,14 @@ def test_values(columns, d, rows):
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5])
-@pytest.mark.parametrize("ask", ["values", "estimate"])
+@pytest.mark.parametrize("ask", ["values", "float32_values", "estimate"])
 def test_bits_depend_on_the_row_alone(columns, ask, monkeypatch):
     found, _, generator = model_of(700, 5, columns)
     X = generator.normal(size=(3001, 5))
 
     def values(X):
         answer = getattr(found, ask)(X)
-        return answer if ask == "values" else answer.parts
+        return answer.parts if ask == "estimate" else answer
 
     whole = values(X)
     with one_thread():
@@ -89,8 +90,12 @@ def test_rows_out_of_range():
     X = np.array([[0.0, 0.0], [1e200, 0.0]])
     with pytest.raises(KernelNotFinite):
         found.values(X)
-    assert found.estimate(np.array([[1e30, 0.0]])) is None, "float32 ends sooner"
-    assert found.values(np.array([[1e30, 0.0]]))[0, 0, 0] == 0.0
+    far = np.array([[0.0, 0.0], [1e30, 0.0]])  # float32 ends sooner
+    near, over = found.estimate(far).errors[0]
+    assert near < 1e-4
+    assert not over < np.inf
+    assert np.array_equal(found.float32_values(far)[:, :, 1], found.values(far)[:, :, 1])
+    assert found.values(far)[0, 0, 1] == 0.0
 
 
 def test_no_rows_and_no_points():
@@ -143,3 +148,61 @@ def test_shapes_are_checked():
     ):
         with pytest.raises(ValueError, match="expansion"):
             HOST.expansion(Z, np.array(begin), weights, middle, 1.0, np.float64)
+
+
+# ---- precision="float32" -------------------------------------------------------------------------
+
+
+def regression(n=400, d=4, seed=2):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    return X, np.sin(X).sum(axis=1)
+
+
+def test_float32_values_are_near_and_others():
+    """Errors of a value against the promise: 0.1 % of a kernel value, and far less as a rule."""
+    X, z = regression()
+    model = SVR(C=100.0, gamma=0.3).fit(X, z)
+    exact, single = model.predict(X), model.predict(X, precision="float32")
+    assert not np.array_equal(exact, single)
+    K = np.exp(-0.3 * np.square(X[:, None] - model.support_vectors_).sum(axis=2))
+    terms = K * model.dual_coef_[0]
+    error = np.abs(exact - single)
+    assert (error <= 1e-3 * np.abs(terms).sum(axis=1)).all()
+    typical = np.sqrt(np.square(terms).sum(axis=1))
+    assert np.sqrt(np.mean(np.square(error / typical))) < 1e-6
+    y = z > 0
+    machine = SVC(C=10.0).fit(X, y)
+    values = machine.decision_function(X, precision="float32")
+    np.testing.assert_allclose(values, machine.decision_function(X), rtol=0, atol=1e-4)
+    assert not np.array_equal(values, machine.decision_function(X))
+
+
+def test_float64_where_float32_cannot_promise():
+    """Rows far out, each for itself; the others stay float32."""
+    found, _, generator = model_of(50, 3, 1)
+    X = generator.normal(size=(40, 3))
+    X[[3, 17]] *= 300.0
+    single, exact = found.float32_values(X)[0, 0], found.values(X)[0, 0]
+    bound = found._bound(
+        2 * 0.5 * np.square((X - found._points.centre) * found._points.scale).sum(1)
+    )
+    far = bound.exponent_errors() > packed.SETTINGS.value_error
+    assert far.tolist() == [i in (3, 17) for i in range(40)]
+    assert np.array_equal(single[far], exact[far])
+    assert (single[~far] != exact[~far]).mean() > 0.8
+    assert np.array_equal(found.float32_values(X[:3])[0, 0], single[:3])
+
+
+def test_models_that_float32_is_not_for():
+    X, z = regression(60)
+    for model, message in ((SVR(kernel="linear"), "RBF kernel"), (SVR(kernel="poly"), "RBF")):
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, z).predict(X, precision="float32")
+    rows = sparse.csr_matrix(X)
+    with pytest.raises(ValueError, match="dense data"):
+        SVR().fit(rows, z).predict(rows, precision="float32")
+    with pytest.raises(ValueError, match="must be a str among"):
+        SVR().fit(X, z).predict(X, precision="single")
+    steep = SVC(gamma=1e9).fit(X, z > 0)
+    found = steep.decision_function(X, precision="float32")
+    assert np.array_equal(found, steep.decision_function(X)), "by differences, in float64"

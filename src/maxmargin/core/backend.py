@@ -263,7 +263,8 @@ class Backend(PointsBackend):
     ) -> None:
         """Write each group's sums at the rows of X to out, and |x'|^2 / 2 to ``halves``.
 
-        ``work`` is the number of multiply-adds. The rest is as in `kernel_products`.
+        ``work`` is the number of multiply-adds. The rest is as in `kernel_products`; where rows are
+        out of range and ``halves`` show it, nothing need be raised.
         """
         begin, coef, centre, scale, A = expansion
         B = self.points(self.xp.asarray((X - centre) * scale, dtype=coef.dtype))

@@ -217,7 +217,7 @@ struct PackedSums {
 };
 
 // out[g][c][i] = sum over j in group g of coef[j][c] k(z_j, x_i) for the n rows of X. Returns
-// whether all values are finite.
+// whether all points, and all rows unless their h is asked for, are in range.
 template <class T, class X>
 bool packed_sums(const Packed<T>& packed, const X* rows, int64_t n, double* out, double* halves,
                  int threads) {
@@ -227,7 +227,7 @@ bool packed_sums(const Packed<T>& packed, const X* rows, int64_t n, double* out,
   std::atomic<bool> finite{true};
   parallel(threads, n, many ? panels_together * W : W,
            PackedSums<T, X>{packed, rows, n, out, halves, finite});
-  return finite;
+  return finite || halves;
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL

@@ -13,6 +13,7 @@ from maxmargin.core.arrays import Floats
 from maxmargin.estimators import _outcome
 from maxmargin.estimators._base import SCALE, BaseSVM
 from maxmargin.estimators._data import refuse_batch_dependence
+from maxmargin.estimators._options import StrOptions, validate
 from maxmargin.estimators.libsvm_layout import LibsvmLayout
 from maxmargin.kernel import model, prediction
 from maxmargin.kernel.held_out import TaskWithFolds
@@ -28,6 +29,10 @@ from maxmargin.training import train_many
 from maxmargin.verdict import GAP
 
 Prepared = TypeVar("Prepared")
+
+
+PRECISION = {"precision": [StrOptions({"float32", "float64"})]}
+"""What `decision_function` and `predict` of kernel machines take."""
 
 
 class TrainingSet(NamedTuple):
@@ -138,10 +143,13 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         trained: list[Trained] = train_many(tasks, workspace)
         return trained
 
-    def _decision_values(self, X: Any) -> Floats:
+    def _decision_values(self, X: Any, precision: str = "float64") -> Floats:
         """Values of every decision function, one column each."""
         check_is_fitted(self)
-        return prediction.decision_values(self.model_, self._validate_X(X, reset=False))
+        if precision != "float64":
+            validate(PRECISION, {"precision": precision}, type(self).__name__)
+        X, float32 = self._validate_X(X, reset=False), precision == "float32"
+        return prediction.decision_values(self.model_, X, float32)
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for problems that ended with a status, with the numbers that fell short."""

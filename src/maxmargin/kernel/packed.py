@@ -27,6 +27,9 @@ class Settings(NamedTuple):
 
     multiply_adds: float = 5e8
     """Multiply-adds between two checks for signals: a fraction of a second on one busy core."""
+    value_error: float = 1e-3
+    """Bound of the relative error of float32 kernel values, for those who ask for them
+    (decision 39)."""
     greatest_growth: float = 1.01
     """exp of the greatest error of an exponent with which float32 decides enough labels
     (decision 11)."""
@@ -78,6 +81,22 @@ class PackedModel:
         """Each group's share of its functions at the rows of X, in float64."""
         return self._sums(self._exact, X, None)
 
+    def float32_values(self, X: Floats) -> Floats:
+        """The same from float32 kernel values, none of which is wrong by more than value_error.
+
+        A row that float32 cannot promise this for is float64: no other row matters for it.
+        """
+        halves = np.empty(len(X))
+        try:
+            found = self._sums(self._single, X, halves)
+        except KernelNotFinite:  # a support vector is out of range
+            return self.values(X)
+        error = self._bound(2 * halves).exponent_errors()
+        far = np.flatnonzero(~(error <= SETTINGS.value_error))
+        if len(far):
+            found[:, :, far] = self.values(X[far])
+        return found
+
     def estimate(self, X: Floats) -> Estimate | None:
         """The same in float32; None where that is useless."""
         if not self._float32_is_useful:
@@ -92,8 +111,9 @@ class PackedModel:
         return Estimate(parts[:, :-1], rounding.sum_bound(bound, column, parts[:, -1], run))
 
     def _sums(self, packed: Any, X: Floats, halves: Floats | None) -> Floats:
+        """The columns of a packed expansion at the rows of X."""
         backend, (begin, coef) = self._points.backend, self._coefficients
-        columns = coef.shape[1] + (halves is not None)
+        columns = coef.shape[1] + (packed is self.__dict__.get("_rough"))
         work = len(coef) * (X.shape[1] + columns + 16.0)  # of a row
         step = max(64, int(SETTINGS.multiply_adds / max(1.0, work)))
         out = np.empty((len(begin) - 1, columns, len(X)))
@@ -113,6 +133,10 @@ class PackedModel:
     @cached_property
     def _exact(self) -> Any:
         return self._pack(self._coefficients.coef, np.float64)
+
+    @cached_property
+    def _single(self) -> Any:
+        return self._pack(self._coefficients.coef, np.float32)
 
     @cached_property
     def _rough(self) -> Any:

@@ -189,17 +189,24 @@ def _against(state: Prepared, model: KernelModel | Expansion, X: Any) -> Questio
     return Question(make_source(model.kernel, X[:, model.rows].T), state.coefficients)
 
 
-def decision_values(model: KernelModel, X: Any) -> Floats:
-    """Values of every decision function at the validated samples X, one column each."""
-    return values(model, ask(model, X)).T
+def decision_values(model: KernelModel, X: Any, float32: bool = False) -> Floats:
+    """Values of every decision function at the validated samples X, one column each.
+
+    ``float32`` allows float32 kernel values.
+    """
+    if float32 and (model.kernel.kind is not Kind.RBF or sparse.issparse(model.vectors)):
+        raise ValueError(
+            "precision='float32' needs the RBF kernel and dense data. Leave it at 'float64'."
+        )
+    return values(model, ask(model, X), float32).T
 
 
-def values(model: KernelModel, question: Question) -> Floats:
-    """Values of every decision function in float64, one row each."""
+def values(model: KernelModel, question: Question, float32: bool = False) -> Floats:
+    """Values of every decision function, one row each."""
     if model.kernel.kind is Kind.LINEAR:
         found = question.source.block(None, None, np.float64)
     else:
-        parts = products(question)
+        parts = products(question, float32)
         found = multiclass.join_pairs(parts) if model.pairs else parts[0]
     found += model.intercept[:, None]
     return found
@@ -217,11 +224,11 @@ def expansion_values(owner: Any, model: Expansion, X: Any) -> Floats:
     return found
 
 
-def products(question: Question) -> Floats:
-    """Each group's share of its functions, in float64."""
+def products(question: Question, float32: bool = False) -> Floats:
+    """Each group's share of its functions."""
     source, (begin, coef), packed, X = question
     if packed is not None:
-        return packed.values(X)
+        return packed.float32_values(X) if float32 else packed.values(X)
     parts = np.zeros((len(begin) - 1, coef.shape[1], source.n_columns))
     source.add_products(begin, coef, parts, np.float64)
     return parts

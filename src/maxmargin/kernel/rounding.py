@@ -96,32 +96,34 @@ class ValueBound(NamedTuple):
     """The data of a bound on the errors of float32 values between points z of A and x of B."""
 
     slope: float
-    growth: Floats
-    """For each x, or one for all."""
+    reach: float
+    """q: points further from each other have a value of 0."""
     lengths_a: Floats
     """|z|, for each z; not less than it is."""
     lengths_b: Floats
     """|x|, alike."""
+
+    def exponent_errors(self, lengths: Floats | None = None) -> Floats:
+        """The greatest delta of each x, or of an x of each length."""
+        length = self.lengths_b if lengths is None else lengths
+        with np.errstate(over="ignore", invalid="ignore"):
+            longest = np.minimum(self.lengths_a.max(initial=0.0), length + self.reach)
+            return np.asarray(self.slope * np.square(length + longest))
+
+    @property
+    def growth(self) -> Floats:
+        """For each x; one for all where it is small for all, which is cheaper."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            most = np.exp(self.exponent_errors(self.lengths_b.max(initial=0.0, keepdims=True)))
+            return most if most[0] <= SAME_GROWTH else np.exp(self.exponent_errors())
 
 
 def rbf_bound(gamma: float, terms: int, norms_a: NDArray[Any], norms_b: NDArray[Any]) -> ValueBound:
     """The bound from squared norms, of float32 points at least as exact as float32."""
     slope, more = gamma * _roundings(terms + 8), 1 + _roundings(terms + 2)
     lengths_a, lengths_b = (np.sqrt(np.float64(a)) * more for a in (norms_a, norms_b))
-    longest, far = (
-        lengths_a.max(initial=0.0),
-        np.sqrt(EXPONENT_END / gamma) if gamma > 0 else np.inf,
-    )
-
-    def growth_at(length: Floats) -> Floats:
-        found: Floats = np.exp(slope * np.square(length + np.minimum(longest, length + far)))
-        return found
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        growth = growth_at(lengths_b.max(initial=0.0, keepdims=True))
-        if not growth[0] <= SAME_GROWTH:
-            growth = growth_at(lengths_b)
-    return ValueBound(slope, growth, lengths_a, lengths_b)
+    reach = float(np.sqrt(EXPONENT_END / gamma)) if gamma > 0 else np.inf
+    return ValueBound(slope, reach, lengths_a, lengths_b)
 
 
 def exponent_error(gamma: float, terms: int, length: float) -> float:
@@ -175,11 +177,11 @@ def bound_column(begin: Integers, coef: Floats, squares: Floats) -> BoundColumn:
 
 def sum_bound(bound: ValueBound, column: BoundColumn, W: Floats, run: int) -> Floats:
     """A bound on |f32 - f64| for each group's sums and each x, from the sums W of the column."""
-    sums = _roundings(run + 2) + column.n * UNIT64
+    sums, growth = _roundings(run + 2) + column.n * UNIT64, bound.growth
     with np.errstate(over="ignore", invalid="ignore"):
-        slope = MORE * bound.slope * bound.growth / column.square
+        slope = MORE * bound.slope * growth / column.square
         constant = MORE * (
-            bound.growth * (bound.slope + 9 * UNIT32 / column.square) + sums / column.square
+            growth * (bound.slope + 9 * UNIT32 / column.square) + sums / column.square
         )
         found: Floats = (slope * np.square(bound.lengths_b) + constant) * W
         found += 2 * UNDERFLOW * (column.total[:, None] + column.n)
