@@ -75,13 +75,13 @@ class BaseRegressor(RegressorMixin, BaseSingle):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
         precision : {"float64", "float32"}, default="float64"
-            "float32" is about twice as fast for the RBF kernel and dense data, and an error for
-            others. Kernel values are then float32, each right to 0.1 % at least and to about six
-            digits as a rule, and summed so that the sum loses no more. A value, a sum of terms of
-            either sign, has an error of about 1e-7 times the root of the sum of squares of its
-            terms: 1e-5 to 1e-3 of a unit for thousands of support vectors and C = 10. Rows for
-            which float32 cannot promise the 0.1 %, and models whose data need all of float64's
-            digits or are mostly zeros, are float64. No value depends on other rows.
+            "float32", for the RBF kernel and dense data only, computes kernel values in float32, up
+            to twice as fast with hundreds of support vectors or more. Each kernel value is
+            right to 0.1 %; usually to six digits. The terms of a value largely cancel: its
+            error was 4e-7 of the root of the sum of their squares (root mean square), at most 6e-4
+            for thousands of support vectors and C=10. Rows so far out that float32 cannot promise
+            the 0.1 %, and models whose data are mostly zeros or need the digits of float64, are
+            computed in float64. No value depends on the other rows.
 
         Returns
         -------
