@@ -11,7 +11,8 @@ from types import ModuleType
 import numpy as np
 from scipy import sparse
 
-from maxmargin.core.backend import RBF_BY_DIFFERENCES, Backend, Extremes, NotFinite, Steps
+from maxmargin.core.backend import RBF_BY_DIFFERENCES, Extremes, NotFinite, Steps
+from maxmargin.core.prediction_backend import PredictionBackend
 from maxmargin.kernel.kernels import Kind
 
 ORIGIN = -1
@@ -29,7 +30,7 @@ class Points:
         self.terms = int(np.count_nonzero(self.values, axis=1).max(initial=0))
 
 
-class NumpyBackend(Backend):
+class NumpyBackend(PredictionBackend):
     """The abstract functions of backend.py by their formulas, and its defaults."""
 
     xp = np
@@ -283,5 +284,5 @@ def on_device(name):
     return call
 
 
-for _name in Backend.__abstractmethods__:
+for _name in PredictionBackend.__abstractmethods__:
     setattr(DeviceBackend, _name, on_device(_name))

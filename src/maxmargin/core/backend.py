@@ -3,7 +3,7 @@
 A backend is a value: a source of kernel values holds one (`Source.backend`), and solvers ask the
 source for it. They never import one, so the same outer loop runs wherever the arrays live.
 `core.cpu.CPU` is the backend of every fit; tests/numpy_backend.py is a slow and obvious one, and
-the oracle for all others. What linear models and online learning ask for is in linear_backend.py.
+the oracle for all others. linear_backend.py and prediction_backend.py have what others ask for.
 
 A new backend writes the nine abstract functions and sets `xp` and `longest_run`. The other
 functions have plain defaults, which it may replace by faster ones.
@@ -32,14 +32,13 @@ not change afterwards.
 kernel value is the same whichever block it is computed in, and k(x, z) = k(z, x).
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Mask, Matrix
 
@@ -47,8 +46,6 @@ KernelTuple = tuple[int, float, float, int]
 
 DOT_PRODUCT: KernelTuple = (0, 0.0, 0.0, 0)
 """The linear kernel."""
-HALF_TO_THE_HALF_SQUARE: KernelTuple = (2, math.log(2) / 2, 0.0, 0)
-"""2^(-|x - z|^2 / 2)."""
 RBF_BY_DIFFERENCES = 7
 """The kind of exp(-gamma |x - z|^2) with |x - z|^2 summed over squared differences."""
 
@@ -241,37 +238,6 @@ class Backend(PointsBackend):
             some = slice(int(begin[g]), int(begin[g + 1]))
             a = self.xp.arange(some.start, some.stop)
             self.kernel_product(kernel, A, a, coef[some], B, None, out[g])
-
-    def expansion(
-        self,
-        Z: Floats,
-        begin: Integers,
-        coef: Floats,
-        centre: Floats,
-        scale: float,
-        dtype: DTypeLike,
-    ) -> Any:
-        """The functions sum_j coef_jc 2^(-|x' - z'_j|^2 / 2), x' = (x - centre) scale, packed.
-
-        The groups of points are those of `kernel_products`; values are of type ``dtype``.
-        """
-        points = self.points(self.xp.asarray((Z - centre) * scale, dtype=dtype))
-        return begin, self.xp.array(coef, dtype=dtype), centre, scale, points
-
-    def expansion_sums(
-        self, expansion: Any, X: Matrix, out: Floats, halves: Floats | None, work: float
-    ) -> None:
-        """Write each group's sums at the rows of X to out, and |x'|^2 / 2 to ``halves``.
-
-        ``work`` is the number of multiply-adds. The rest is as in `kernel_products`; where rows are
-        out of range and ``halves`` show it, nothing need be raised.
-        """
-        begin, coef, centre, scale, A = expansion
-        B = self.points(self.xp.asarray((X - centre) * scale, dtype=coef.dtype))
-        out[:] = 0.0
-        self.kernel_products(HALF_TO_THE_HALF_SQUARE, A, begin, coef, B, out)
-        if halves is not None:
-            halves[:] = B.norms / 2
 
     # ---- stored kernel values -------------------------------------------------------------------
 

@@ -14,7 +14,6 @@ import maxmargin.core._cpu as _cpu  # compiled: it has no types
 from maxmargin.core import lapack
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import (
-    Backend,
     Ended,
     Extremes,
     KernelTuple,
@@ -27,6 +26,7 @@ from maxmargin.core.backend import (
 from maxmargin.core.linear_backend import Descent, LinearBackend, OnlineBackend, Order, TubeTuple
 from maxmargin.core.memory import contiguous
 from maxmargin.core.panels import cholesky_in_panels
+from maxmargin.core.prediction_backend import PredictionBackend
 from maxmargin.core.threads import thread_count
 
 INSTRUCTION_LEVEL: str = _cpu.LEVEL
@@ -42,7 +42,7 @@ def _entries(X: Points, rows: Indices) -> float:
     return _size(X, rows) * (float(X.terms) + 4)
 
 
-class CPU(Backend, LinearBackend, OnlineBackend):
+class CPU(PredictionBackend, LinearBackend, OnlineBackend):
     """The functions of the compiled core."""
 
     xp = np

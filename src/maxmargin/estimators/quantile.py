@@ -142,20 +142,22 @@ class QuantileSVR(BaseRegressor):
         levels = self._levels().tolist()
         return [formulations.quantile_svr(z, float(self.C), weight, q) for q in levels]
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any, precision: str = "float64") -> Floats:
         """Predict quantiles.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
+        precision : {"float64", "float32"}, default="float64"
+            As in ``SVR.predict``.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_quantiles)
             Predicted quantiles, in the order of ``quantiles``; one axis if that is a number.
         """
-        levels, values = self._levels(), self._decision_values(X)
+        levels, values = self._levels(), self._decision_values(X, precision)
         if len(levels) != values.shape[1]:
             raise ValueError(
                 f"quantiles={self.quantiles!r} was set after a fit with {values.shape[1]} "

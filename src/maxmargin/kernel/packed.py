@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.backend import Backend, NotFinite
+from maxmargin.core.backend import NotFinite
+from maxmargin.core.prediction_backend import PredictionBackend
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.sources.base import KernelNotFinite, not_finite
@@ -59,7 +60,7 @@ class Points(NamedTuple):
     """The support vectors, dense, and what brings the kernel to the form above."""
 
     kernel: Kernel
-    backend: Backend
+    backend: PredictionBackend
     Z: Floats
     centre: Floats
     squares: Floats

@@ -29,6 +29,7 @@ from maxmargin.core.backend import (
 )
 from maxmargin.core.choose import HOST
 from maxmargin.core.memory import contiguous
+from maxmargin.core.prediction_backend import PredictionBackend
 from maxmargin.kernel import rounding
 from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -150,6 +151,8 @@ class NativeSource(Source):
         """A as packed.py takes it; None of other kernels and where distances are differences."""
         plain = self.kernel.kind is Kind.RBF and self._A is self._given
         if not plain or self._centre is None or self._compress or self.differences:
+            return None
+        if not isinstance(self.backend, PredictionBackend):
             return None
         Z = contiguous(self._A, np.float64)
         return Points(self.kernel, self.backend, Z, self._centre, self._squared_lengths)
