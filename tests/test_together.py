@@ -222,3 +222,11 @@ def test_the_certificates_are_those_of_single_problems(apart):
         assert 0 <= one.gap < 1e-9
         assert one.n_iter > 0
         assert one.convexity == "proved"
+
+
+def test_the_machine_with_probabilities_is_the_same(served):
+    X, y = overlapping(600, 3)
+    plain, model = SVC().fit(X, y), SVC(probability=True).fit(X, y)
+    assert served == [3, 3]
+    assert np.array_equal(plain.dual_coef_, model.dual_coef_)
+    assert plain.certificate_ == model.certificate_

@@ -101,6 +101,8 @@ class TaskLeavingOut(NamedTuple):
     task: Task
     left: Left
     """Of the samples of the task."""
+    solved: Trained | None = None
+    """Its machine, where together.py has trained it."""
 
     @property
     def rows(self) -> Integers | None:
@@ -110,7 +112,7 @@ class TaskLeavingOut(NamedTuple):
     def train(self, workspace: KernelWorkspace) -> Trained:
         """Solve and certify it, then leave samples out."""
         view = workspace if self.rows is None else workspace.view(self.rows)
-        trained = train(self.task, view)
+        trained = self.solved or train(self.task, view)
         if trained.status is Status.DEGENERATE:
             return trained
         values, moved, early = leave_out(self.task, view, trained.decision, self.left)

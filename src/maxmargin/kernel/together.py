@@ -25,6 +25,7 @@ from maxmargin.core.backend import Steps
 from maxmargin.core.threads import thread_count
 from maxmargin.kernel.judgement import judged_together
 from maxmargin.kernel.kernels import Kind
+from maxmargin.kernel.left_out import TaskLeavingOut
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.sources import KernelNotFinite, NativeSource
 from maxmargin.kernel.state import State
@@ -57,21 +58,33 @@ SETTINGS = Settings()
 
 
 def train_together(tasks: Sequence[Any], workspace: KernelWorkspace) -> list[Any]:
-    """The result of each task that was solved together; for the others what is left, a task."""
-    found = list(tasks)
+    """The result of each task that was solved together; for the others what is left, a task.
+
+    A task that also leaves samples out has that to do, too: its machine is the same.
+    """
+    inner = [task.task if isinstance(task, TaskLeavingOut) else task for task in tasks]
+    found = list(inner)
     source, monitor = workspace.source, workspace.monitor
     limited = monitor.verbose or monitor.limit < np.inf
     if limited or not isinstance(source, NativeSource) or not source.convex:
-        return found
-    for chosen in _chosen(tasks, source):
+        return list(tasks)
+    for chosen in _chosen(inner, source):
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                results = _train([tasks[k] for k in chosen], workspace, source)
+                results = _train([inner[k] for k in chosen], workspace, source)
             except KernelNotFinite:  # in float32, perhaps
                 continue
         for k, result in zip(chosen, results, strict=True):
             found[k] = result
-    return found
+    return [_outer(task, result) for task, result in zip(tasks, found, strict=True)]
+
+
+def _outer(task: Any, result: Any) -> Any:
+    """What is left of a task, from what is left of the problem inside it."""
+    if not isinstance(task, TaskLeavingOut):
+        return result
+    done = isinstance(result, Trained)
+    return task._replace(solved=result) if done else task._replace(task=result)
 
 
 def _chosen(tasks: Sequence[Any], source: NativeSource) -> Iterator[list[int]]:
