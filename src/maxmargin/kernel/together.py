@@ -23,13 +23,13 @@ import numpy as np
 
 from maxmargin.core.backend import Steps
 from maxmargin.core.threads import thread_count
+from maxmargin.kernel import block
 from maxmargin.kernel.judgement import judged_together
-from maxmargin.kernel.kernels import Kind
 from maxmargin.kernel.left_out import TaskLeavingOut
 from maxmargin.kernel.problems import DualProblem
 from maxmargin.kernel.sources import KernelNotFinite, NativeSource
 from maxmargin.kernel.state import State
-from maxmargin.kernel.training import Method, Task, Trained
+from maxmargin.kernel.training import SOLVERS, Task, Trained
 from maxmargin.kernel.workspace import KernelWorkspace, is_small
 
 
@@ -97,7 +97,7 @@ def _chosen(tasks: Sequence[Any], source: NativeSource) -> Iterator[list[int]]:
     sizes = {k: len(tasks[k].rows) for k in plain if tasks[k].rows is not None}
     small = [k for k, n in sizes.items() if is_small(n)]
     large = [k for k, n in sizes.items() if not is_small(n) and n <= SETTINGS.largest]
-    fast = source.cheap and source.kernel.kind in (Kind.RBF, Kind.LAPLACIAN, Kind.CHI2)
+    fast = source.cheap and not source.kernel.has_dot_product
     for some in (small, large if fast else []):
         for first, last in _batches([sizes[k] for k in some], SETTINGS.variables):
             yield some[first:last]
@@ -106,7 +106,7 @@ def _chosen(tasks: Sequence[Any], source: NativeSource) -> Iterator[list[int]]:
 def _is_plain(task: Any) -> bool:
     """Whether a task is of the kind that this file solves."""
     plain = isinstance(task, Task) and task.formulation.plain
-    return plain and task.method is Method.BLOCK and task.start is None
+    return plain and SOLVERS[task.method] is block.solve and task.start is None
 
 
 def _batches(sizes: Sequence[float], most: float) -> Iterator[tuple[int, int]]:

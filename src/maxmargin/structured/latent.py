@@ -14,8 +14,8 @@ convex, and R_h >= R, with equality where every h_i is the best one at w. So P n
     until     h stays the same, or P falls by less than tol P
 
 The end is a stationary point, which depends on the start: there are several starts, and the one
-with the least P wins. Two problems are of this kind: classes made of parts (parts.py) and bags of
-instances (bags.py).
+with the least P wins, the first of them if several reach it. Two problems are of this kind: classes
+made of parts (parts.py) and bags of instances (bags.py).
 """
 
 from collections.abc import Iterable
@@ -34,12 +34,14 @@ from maxmargin.structured.spaces import Space
 
 
 class Settings(NamedTuple):
-    """How exactly the convex problems are solved: relative gaps."""
+    """How exactly the convex problems are solved (relative gaps), and which ends are the same."""
 
     first: float = 0.1
     """Of the first round, whose latent variables are a guess."""
     share: float = 0.1
     """Of later rounds, as a share of what the objective fell by in the round before."""
+    tie: float = 1e-9
+    """Relative difference of two objectives that count as one: those of permuted parts, say."""
 
 
 SETTINGS = Settings()
@@ -161,7 +163,7 @@ def best_of(
             break
         one = descend(problem, h, C, tol, monitor, enough=enough)
         found.append(one.objectives[-1])
-        if best is None or found[-1] < best.objectives[-1]:
+        if best is None or found[-1] < (1 - SETTINGS.tie) * best.objectives[-1]:
             best = one
     assert best is not None
     return best, found
