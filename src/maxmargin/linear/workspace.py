@@ -16,16 +16,16 @@ class Settings(NamedTuple):
     """Which problems are small, and which are trained in parallel (decision 15)."""
 
     polish_up_to: int = 2**11
-    """Values of X up to which a problem is solved to rounding, whatever the tolerance: it costs
-    less than the rest of a fit (decision 37)."""
+    """Values of X up to which a problem is solved to rounding, whatever the tolerance: weights of samples
+    must equal copies there to 1e-7, as scikit-learn's checks ask (decision 37)."""
     polish_one_class_up_to: int = 2**17
     """The same for one-class models: which samples are on the boundary, hence inliers, is known
     only then."""
     audit_up_to: int = 2**17
     """Values of X up to which all decision values of a solution are audited."""
     parallel_above: int = 2**17
-    """Values of X above which several problems are trained in parallel: below, a thread costs more
-    than it saves (decision 37)."""
+    """Values of X above which several problems are trained in parallel: below, threads wait for
+    Python (decision 37)."""
     parallel_up_to: int = 2**26
     """Values of X up to which several problems are trained in parallel, one thread each.
     Beyond, they are trained in turn, each with all threads."""
