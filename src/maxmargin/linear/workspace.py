@@ -16,8 +16,8 @@ class Settings(NamedTuple):
     """Which problems are small, and which are trained in parallel (decision 15)."""
 
     polish_up_to: int = 2**11
-    """Values of X up to which a problem is solved to rounding, whatever the tolerance: weights of samples
-    must equal copies there to 1e-7, as scikit-learn's checks ask (decision 37)."""
+    """Values of X up to which a problem is solved to rounding, whatever the tolerance: weights
+    must equal copies of samples to 1e-7 there, as scikit-learn's checks ask (decision 37)."""
     polish_one_class_up_to: int = 2**17
     """The same for one-class models: which samples are on the boundary, hence inliers, is known
     only then."""
