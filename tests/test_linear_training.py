@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import certificate
+from maxmargin import LinearOneClassSVM, LinearSVC, certificate
 from maxmargin.core import threads as core_threads
 from maxmargin.core.threads import thread_count
 from maxmargin.linear import certificate as linear_certificate
@@ -147,7 +147,7 @@ def test_several_problems_are_solved_in_order(side_by_side, monkeypatch):
     monkeypatch.setattr(
         workspace,
         "SETTINGS",
-        workspace.SETTINGS._replace(polish_up_to=0 if side_by_side else 2**17),
+        workspace.SETTINGS._replace(parallel_above=0 if side_by_side else 2**17),
     )
     threads, titles, real = [], [], linear_training._train
 
@@ -183,7 +183,7 @@ def test_each_of_several_problems_has_its_share_of_the_time(workers, monkeypatch
     monkeypatch.setattr(
         workspace,
         "SETTINGS",
-        workspace.SETTINGS._replace(polish_up_to=0 if workers == 2 else 2**17),
+        workspace.SETTINGS._replace(parallel_above=0 if workers == 2 else 2**17),
     )
     monkeypatch.setattr(workspace, "thread_count", lambda work=np.inf: 2)
     shares = {}
@@ -264,6 +264,19 @@ def test_what_is_solved_to_rounding(monkeypatch):
         assert len(polished) == times
 
 
+def test_the_tolerance_of_small_data_is_honoured():
+    """A loose one costs fewer steps; one-class models are solved to rounding all the same."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(400, 10))
+    label = np.where(X[:, 0] + random.normal(size=400) > 0, 1, -1)
+    assert 2**11 < X.size < 2**17
+    loose, tight = (LinearSVC(loss="hinge", tol=tol).fit(X, label) for tol in (1e-2, 1e-10))
+    assert 1e-10 < loose.certificate_.relative_gap <= 1e-2
+    assert tight.certificate_.relative_gap <= 1e-10
+    assert loose.n_iter_ < tight.n_iter_
+    assert LinearOneClassSVM(tol=1e-2).fit(X + 3).certificate_.relative_gap <= 1e-9
+
+
 # ---- what is known about decision values ---------------------------------------------------------
 
 
@@ -284,7 +297,7 @@ def test_drifted_decision_values_are_computed_anew(monkeypatch):
         monkeypatch.setattr(
             workspace,
             "SETTINGS",
-            workspace.SETTINGS._replace(polish_up_to=n * d if small else n * d - 1),
+            workspace.SETTINGS._replace(audit_up_to=n * d if small else n * d - 1),
         )
         for drift, error, again in ((0.0, 1e-14, False), (1e-11, 1e-14, True), (1e-3, 1e-3, False)):
             new, seen = verification._refreshed(found._replace(f=found.f + drift), design, 1.0)
@@ -388,7 +401,7 @@ def test_data_whose_products_are_blurred_are_evaluated_as_certify_does(monkeypat
     def certified(one, losses, dual, tol=1e-4, polished=0):
         done.clear()
         monkeypatch.setattr(
-            workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=polished)
+            workspace, "SETTINGS", workspace.SETTINGS._replace(audit_up_to=polished)
         )
         monkeypatch.setattr(verification, "_primal_error", lambda *rest: losses * value)
         monkeypatch.setattr(verification, "_dual_error", lambda *rest: dual * value)

@@ -35,12 +35,12 @@ def fitted(name):
     """The models whose duals at rounding level once counted as free."""
     if name == "breast cancer":
         X, y = load_breast_cancer(return_X_y=True)
-        return LinearSVC(loss="hinge").fit(scaled(X), y), scaled(X), y
+        return LinearSVC(loss="hinge", tol=1e-13).fit(scaled(X), y), scaled(X), y
     if name == "two clouds":
         X, y = make_classification(3000, 20, random_state=0)
-        return LinearSVC(loss="hinge").fit(X, y), X, y
+        return LinearSVC(loss="hinge", tol=1e-13).fit(X, y), X, y
     X, z = load_diabetes(return_X_y=True)
-    return LinearSVR(epsilon=0.1, C=10.0).fit(X, z / z.std()), X, z / z.std()
+    return LinearSVR(epsilon=0.1, C=10.0, tol=1e-13).fit(X, z / z.std()), X, z / z.std()
 
 
 @pytest.mark.parametrize("name", ["breast cancer", "two clouds", "diabetes"])

@@ -1,5 +1,5 @@
 """From a linear problem to a trained linear model with its certificate: the choice of the solver,
-what takes over if it makes no progress, and the polishing of small problems.
+what takes over if it makes no progress, and the polishing of tiny problems.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.classes import ClassesProblem, CrammerSinger
 from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
-from maxmargin.linear.objectives import ROUNDING, LinearSolution
+from maxmargin.linear.objectives import EPS, ROUNDING, LinearSolution
 from maxmargin.linear.verification import certify, certify_classes, evaluate
-from maxmargin.linear.workspace import LinearWorkspace, is_small
+from maxmargin.linear.workspace import LinearWorkspace, is_tiny
 from maxmargin.status import Status
 
 
@@ -26,6 +26,9 @@ class Settings(NamedTuple):
     polish_classes_up_to: int = 2**13
     """Values of X times classes up to which Crammer and Singer's problem is solved to rounding:
     it takes many epochs where Newton's method takes one step."""
+    last_digits: int = 4
+    """Units in the last place of the objective within which the gap of a squared loss is left as
+    it is (decision 37)."""
     newton_samples: float = 0.5
     """Samples per feature from which on Newton's method, by conjugate gradients, beats coordinate
     descent on squared losses (decision 37)."""
@@ -144,10 +147,10 @@ def _other(choice: Choice, design: Design, squared: bool = False) -> Solver | No
 
 
 def _solved(task: Task, workspace: LinearWorkspace, solver: Solver) -> TrainedLinear:
-    """Solve with one solver, polish if the problem is small, and certify."""
+    """Solve with one solver, polish if the problem is tiny, and certify."""
     design = workspace.design
     found = SOLVERS[solver](task.problem, workspace, task.tol, task.start)
-    if found.ended is None and is_small(design):
+    if found.ended is None and is_tiny(task.problem, design):
         found = _polished(task.problem, workspace, found)
     return TrainedLinear(*certify(task.problem, found, design, task.tol), solver)
 
@@ -156,10 +159,13 @@ def _polished(
     problem: LinearProblem, workspace: LinearWorkspace, found: LinearSolution
 ) -> LinearSolution:
     """The solution to rounding, with the middle of the best biases if there are several."""
+    known = evaluate(problem, found)
+    if problem.tube.squared and abs(known.relative_gap) <= SETTINGS.last_digits * EPS:
+        return found
     last = (lasso if problem.penalty is Penalty.L1 else semismooth).solve(
         problem, workspace, 0.0, found
     )
-    if evaluate(problem, last).gap <= evaluate(problem, found).gap:
+    if evaluate(problem, last).gap <= known.gap:
         found = last._replace(ended=None, n_iter=found.n_iter + last.n_iter)
     if problem.bias is Bias.NONE or problem.tube.squared:
         return found

@@ -15,8 +15,17 @@ from maxmargin.workspace import Workspace
 class Settings(NamedTuple):
     """Which problems are small, and which are trained in parallel (decision 15)."""
 
-    polish_up_to: int = 2**17
-    """Values of X up to which a problem is solved to rounding, whatever the tolerance."""
+    polish_up_to: int = 2**11
+    """Values of X up to which a problem is solved to rounding, whatever the tolerance: weights
+    must equal copies of samples to 1e-7 there, as scikit-learn's checks ask (decision 37)."""
+    polish_one_class_up_to: int = 2**17
+    """The same for one-class models: which samples are on the boundary, hence inliers, is known
+    only then."""
+    audit_up_to: int = 2**17
+    """Values of X up to which all decision values of a solution are audited."""
+    parallel_above: int = 2**17
+    """Values of X above which several problems are trained in parallel: below, threads wait for
+    Python (decision 37)."""
     parallel_up_to: int = 2**26
     """Values of X up to which several problems are trained in parallel, one thread each.
     Beyond, they are trained in turn, each with all threads."""
@@ -29,9 +38,16 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
+def is_tiny(problem: LinearProblem, design: Design) -> bool:
+    """Whether a problem is solved to rounding, whatever the tolerance."""
+    one_class = problem.total != 0
+    most = SETTINGS.polish_one_class_up_to if one_class else SETTINGS.polish_up_to
+    return design.entries <= most
+
+
 def is_small(design: Design) -> bool:
-    """Whether a problem with these data is solved to rounding, whatever the tolerance."""
-    return design.entries <= SETTINGS.polish_up_to
+    """Whether all decision values on these data are audited."""
+    return design.entries <= SETTINGS.audit_up_to
 
 
 class LinearWorkspace(Workspace):
@@ -45,7 +61,7 @@ class LinearWorkspace(Workspace):
 
         Small ones are not worth a thread, and large ones use all threads each.
         """
-        parallel = not is_small(self.design) and self.design.entries <= SETTINGS.parallel_up_to
+        parallel = SETTINGS.parallel_above < self.design.entries <= SETTINGS.parallel_up_to
         return min(thread_count(), len(tasks)) if parallel else 1
 
     def share(self, monitor: Monitor, workers: int, tasks: int) -> "LinearWorkspace":
