@@ -139,7 +139,7 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         return list(map(Extremes._make, found))
 
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
-        return Steps(*_cpu.pair_steps(K, *variables, tol, most))
+        return Steps(*_cpu.pair_steps(K, *variables, tol, most, thread_count(K.size)))
 
     def pair_steps_on_points(
         self,

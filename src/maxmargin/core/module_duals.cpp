@@ -37,7 +37,7 @@ std::tuple<int64_t, double, bool, bool> pair_steps(Array<T> K, Writable<double> 
                                                    Writable<double> b, Array<double> lower,
                                                    Array<double> upper, Array<double> ridge,
                                                    Array<int64_t> group_begin, Array<bool> fixed,
-                                                   double tol, int64_t max_steps) {
+                                                   double tol, int64_t max_steps, int threads) {
   require(K.ndim() == 2 && K.shape(0) == G.size() && K.shape(1) == G.size(),
           "pair_steps: K must be square and fit G");
   const Block<T> block =
@@ -45,7 +45,7 @@ std::tuple<int64_t, double, bool, bool> pair_steps(Array<T> K, Writable<double> 
   BlockResult r;
   {
     nb::gil_scoped_release release;
-    r = hot::pair_steps(block, tol, max_steps);
+    r = hot::pair_steps(block, tol, max_steps, threads);
   }
   return {r.steps, r.violation, r.negative, r.unbounded};
 }
@@ -151,7 +151,8 @@ template <class T>
 void bind(nb::module_& m) {
   m.def("pair_steps", &pair_steps<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(),
         nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"),
-        nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"));
+        nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"),
+        nb::arg("threads"));
   m.def("pair_steps_on_points", &pair_steps_on_points<T>, nb::arg("kernel"), nb::arg("A"),
         nb::arg("a").none(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
         nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),

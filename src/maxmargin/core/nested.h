@@ -16,12 +16,11 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-constexpr int64_t inner_size = 512;     // a float32 tile of 1 MB still fits the second-level cache
-constexpr int64_t computed_size = 256;  // where the tile must be computed: a quarter of the values
-constexpr int64_t direct_size = 2048;   // up to here the whole tile costs less than copies of parts
-// After `burst` pair steps for each variable on a whole tile, a copy of its movable part pays,
-// if that is at most `compact_share` of it.
-constexpr int64_t burst = 2;
+constexpr int64_t inner_size = 256;    // variables of a small tile: 256 KB in float32
+constexpr int64_t direct_size = 2048;  // up to here the whole tile costs less than copies of parts
+// After `burst` pair steps for each variable on a whole tile of more than `compact_size`, a copy of
+// its movable part pays, if that is at most `compact_share` of it.
+constexpr int64_t compact_size = 512, burst = 2;
 constexpr double compact_share = 0.5;
 
 // Compiled in module_kernel.cpp.
@@ -39,22 +38,31 @@ struct Stored {
   const T* K;
   int64_t n;
 
-  bool tile(const std::vector<int64_t>& chosen, T* out) const {
-    for (int64_t k : chosen)
-      for (int64_t l : chosen) *out++ = K[k * n + l];
+  bool tile(Team& team, const std::vector<int64_t>& chosen, T* out) const {
+    const int64_t size = int64_t(chosen.size());
+    team.each(size, 16, [&](int64_t begin, int64_t end) {
+      T* to = out + begin * size;
+      for (int64_t r = begin; r < end; ++r)
+        for (int64_t l : chosen) *to++ = K[chosen[size_t(r)] * n + l];
+    });
     return true;
   }
   // G += K[moved]' delta, four rows at a time
-  bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
-    while (moved.size() % 4) moved.push_back(moved.back()), delta.push_back(0.0);
-    for (size_t s = 0; s < moved.size(); s += 4) {
-      const T *r0 = K + moved[s] * n, *r1 = K + moved[s + 1] * n, *r2 = K + moved[s + 2] * n,
-              *r3 = K + moved[s + 3] * n;
-      const double d0 = delta[s], d1 = delta[s + 1], d2 = delta[s + 2], d3 = delta[s + 3];
-      for (int64_t k = 0; k < n; ++k)
-        G[k] +=
-            (d0 * double(r0[k]) + d1 * double(r1[k])) + (d2 * double(r2[k]) + d3 * double(r3[k]));
-    }
+  bool update(Team& team, const std::vector<int64_t>& moved, const std::vector<double>& delta,
+              double* G) const {
+    team.each(n, 256, [&](int64_t begin, int64_t end) {
+      for (size_t s = 0; s < moved.size(); s += 4) {
+        const T* r[4];
+        double d[4];
+        for (size_t q = 0; q < 4; ++q) {  // the last rows count for nothing where they are too many
+          const bool more = s + q < moved.size();
+          r[q] = K + moved[more ? s + q : s] * n, d[q] = more ? delta[s + q] : 0.0;
+        }
+        for (int64_t k = begin; k < end; ++k)
+          G[k] += (d[0] * double(r[0][k]) + d[1] * double(r[1][k])) +
+                  (d[2] * double(r[2][k]) + d[3] * double(r[3][k]));
+      }
+    });
     return true;
   }
 };
@@ -70,12 +78,13 @@ struct Computed {
     for (size_t r = 0; r < some.size(); ++r) index[r] = points.at(some[r]);
     return index;
   }
-  bool tile(const std::vector<int64_t>& chosen, T* out) const {
+  bool tile(Team&, const std::vector<int64_t>& chosen, T* out) const {
     const std::vector<int64_t> index = at(chosen);
     const Selection<T> some{points.points, index.data(), int64_t(index.size())};
     return kernel_block(kernel, some, some, out, nullptr, true, threads);
   }
-  bool update(std::vector<int64_t>& moved, std::vector<double>& delta, double* G) const {
+  bool update(Team&, const std::vector<int64_t>& moved, const std::vector<double>& delta,
+              double* G) const {
     const std::vector<int64_t> index = at(moved);
     return kernel_product(kernel, {points.points, index.data(), int64_t(index.size())},
                           delta.data(), 1, points, G, threads);
@@ -114,19 +123,25 @@ class Nested {
     return count;
   }
 
-  BlockResult run(double tol, int64_t max_steps) {
-    BlockResult total{0, 0, false, false};
-    for (;;) {
-      total.violation = measure();
-      if (!(total.violation > tol) || total.steps >= max_steps) break;
-      select();
-      const BlockResult part = solve(std::max(tol, 0.1 * total.violation), max_steps - total.steps);
-      total.steps += part.steps;
-      total.negative |= part.negative;
-      total.unbounded |= part.unbounded;
-      total.finite &= part.finite;
-      if (part.steps == 0 || part.unbounded || !part.finite) break;
-    }
+  // One thread chooses and takes the steps; all of them copy the tile and update the gradient.
+  BlockResult run(double tol, int64_t max_steps, int threads = 1) {
+    total = {0, 0, false, false};
+    bool goes_on = true;
+    on_team(threads, [&](Team& team) {
+      const auto alone = [&](auto&& work) {
+        team.each(1, 1, [&](int64_t, int64_t) {
+          goes_on = false;  // whatever is thrown
+          goes_on = work();
+        });
+        return goes_on;
+      };
+      while (alone([&] { return prepare(tol, max_steps); })) {
+        const bool finite = access.tile(team, sorted, tile.data());
+        if (!alone([&] { return (total.finite = finite) && solve(tol, max_steps); })) break;
+        const bool updated = access.update(team, moved, delta, block.G);
+        if (!alone([&] { return (total.finite = updated) && !total.unbounded; })) break;
+      }
+    });
     return total;
   }
 
@@ -141,6 +156,7 @@ class Nested {
   Aligned<T> tile;
   Aligned<double> G, b, lower, upper, ridge;
   std::vector<double> delta;
+  BlockResult total;
 
   bool can_grow(int64_t k) const { return block.b[k] < block.upper[k]; }
   bool can_shrink(int64_t k) const { return block.b[k] > block.lower[k]; }
@@ -173,7 +189,11 @@ class Nested {
       }
   }
 
-  BlockResult solve(double tol, int64_t max_steps) {
+  // Choose the next variables and copy what belongs to them; false if there is nothing to do.
+  bool prepare(double tol, int64_t max_steps) {
+    total.violation = measure();
+    if (!(total.violation > tol) || total.steps >= max_steps) return false;
+    select();
     sorted = chosen;
     std::sort(sorted.begin(), sorted.end());
     const size_t size = sorted.size();
@@ -188,12 +208,21 @@ class Nested {
       G[r] = block.G[k], b[r] = block.b[k], lower[r] = block.lower[k], upper[r] = block.upper[k],
       ridge[r] = block.ridge[k];
     }
-    const Block<T> small{int64_t(size), tile.data(),  G.data(),      b.data(),    lower.data(),
-                         upper.data(),  ridge.data(), begins.data(), block.fixed, block.groups};
-    if (!access.tile(sorted, tile.data())) return {0, 0, false, false, false};
-    BlockResult result = Smo<T>(small).run(tol, max_steps);
+    return true;
+  }
+
+  // Solve the problem of the chosen variables, and note which of them moved; false if none did.
+  bool solve(double tol, int64_t max_steps) {
+    const int64_t size = int64_t(sorted.size());
+    const Block<T> small{size,         tile.data(),  G.data(),      b.data(),    lower.data(),
+                         upper.data(), ridge.data(), begins.data(), block.fixed, block.groups};
+    const BlockResult part =
+        Smo<T>(small).run(std::max(tol, 0.1 * total.violation), max_steps - total.steps);
+    total.steps += part.steps;
+    total.negative |= part.negative;
+    total.unbounded |= part.unbounded;
     moved.clear(), delta.clear();
-    for (size_t r = 0; r < size; ++r) {
+    for (size_t r = 0; r < sorted.size(); ++r) {
       const int64_t k = sorted[r];
       const double change = b[r] - block.b[k];
       if (change == 0) continue;
@@ -201,8 +230,7 @@ class Nested {
       block.G[k] += block.ridge[k] * change;
       block.b[k] = b[r];
     }
-    if (!moved.empty()) result.finite = access.update(moved, delta, block.G);
-    return result;
+    return !moved.empty();
   }
 };
 
@@ -211,7 +239,7 @@ class Nested {
 // that fits the second-level cache gains too little by it.
 template <class T>
 BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
-  if (block.size <= inner_size) return Smo<T>(block).run(tol, max_steps);
+  if (block.size <= compact_size) return Smo<T>(block).run(tol, max_steps);
   const int64_t most = std::min(max_steps, burst * block.size);
   const BlockResult first = Smo<T>(block).run(tol, most);
   if (first.steps < most || most == max_steps) return first;
@@ -226,9 +254,10 @@ BlockResult solve_whole(const Block<T>& block, double tol, int64_t max_steps) {
 
 // Until the violation is at most tol, or for max_steps steps.
 template <class T>
-BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps) {
+BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps, int threads = 1) {
   if (block.size <= direct_size) return solve_whole(block, tol, max_steps);
-  return Nested<T, Stored<T>>(block, {block.K, block.size}, inner_size).run(tol, max_steps);
+  return Nested<T, Stored<T>>(block, {block.K, block.size}, inner_size)
+      .run(tol, max_steps, threads);
 }
 
 // The same without a stored K (block.K is null): parts of k(points, points) are computed.
@@ -236,7 +265,7 @@ template <class T>
 BlockResult pair_steps_on_points(const Block<T>& block, const Kernel& kernel,
                                  const Selection<T>& points, double tol, int64_t max_steps,
                                  int threads) {
-  return Nested<T, Computed<T>>(block, {kernel, points, threads}, computed_size)
+  return Nested<T, Computed<T>>(block, {kernel, points, threads}, inner_size)
       .run(tol, max_steps);
 }
 

@@ -144,7 +144,8 @@ template <class T>
 void update_gradient(const T* rows, int64_t row_length, const int64_t* slots, const double* delta,
                      int64_t count, double* F, int threads) {
   constexpr int64_t strip = 512;
-  parallel(threads, row_length, strip, [&](int64_t begin, int64_t end) {
+  const int64_t grain = even_grain(threads, row_length, 64, strip);
+  parallel(threads, row_length, grain, [&](int64_t begin, int64_t end) {
     double sum[strip];
     const int64_t width = end - begin;
     const auto row = [&](int64_t s) { return rows + slots[s] * row_length + begin; };

@@ -15,6 +15,11 @@
 namespace maxmargin {
 
 inline int64_t pieces_of(int64_t count, int64_t grain) { return (count + grain - 1) / grain; }
+// A multiple of `least`, at most `most`, that gives each of the threads a few pieces to even out.
+inline int64_t even_grain(int threads, int64_t count, int64_t least, int64_t most) {
+  constexpr int64_t pieces_each = 4;
+  return std::max(least, std::min(most, count / (pieces_each * threads) / least * least));
+}
 inline int team_size(int threads, int64_t count, int64_t grain) {
   return int(std::min<int64_t>(threads, pieces_of(count, grain)));
 }

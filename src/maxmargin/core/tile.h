@@ -14,7 +14,7 @@
 namespace maxmargin::MAXMARGIN_LEVEL {
 
 template <class T>
-constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together
+constexpr int chunk_width = 8 * dense_width<T>;  // points of B packed together, at most
 constexpr int64_t dense_rows = 4 * panel_rows;   // of a tile of packed points
 
 // Points of A packed together, a multiple of dense_rows: a megabyte of them, which a second-level
@@ -160,12 +160,13 @@ bool walk(const Map& map, const Selection<T>& A, const Selection<T>& B, bool sym
   const int64_t at_once = chunk_rows<T>(A.points.d),
                 panels_at_once = (std::min(at_once, A.size) + panel_rows - 1) / panel_rows;
   Aligned<T> panels(size_t(panels_at_once * panel_rows * A.points.d + 1), T(0));
-  on_team(team_size(threads, B.size, chunk_width<T>), [&](Team& team) {
+  const int64_t width = even_grain(threads, B.size, dense_width<T>, chunk_width<T>);
+  on_team(team_size(threads, B.size, width), [&](Team& team) {
     DenseRows<T, Map, Sink> rows{columns, panels.data()};
     for (; rows.first < A.size; rows.first += at_once) {
       rows.last = std::min(A.size, rows.first + at_once);
       rows.each_panel(team, pack<T>);
-      team.each(B.size, chunk_width<T>, rows);
+      team.each(B.size, width, rows);
       rows.each_panel(team, clear<T>);
     }
     sink.finish(team);

@@ -113,7 +113,7 @@ class RowCache:
         return partial(self.source.backend.pair_steps, self.tile(idx))
 
     def tile(self, idx: Integers, dtype: DTypeLike | None = None) -> Matrix:
-        """K[idx, idx], from stored rows if there are any, without storing new ones.
+        """K[idx, idx], from stored rows where that is faster, without storing new ones.
 
         It is valid until the next call. Values of another precision than that of the rows are
         computed.
@@ -127,9 +127,9 @@ class RowCache:
         slots = self._slot[idx]
         stored = slots >= 0
         tile = self._scratch.matrix("tile", (len(idx), len(idx)), self.dtype)
-        if stored.all():
+        if stored.all() and not self.source.quick:
             return self.source.backend.gather(self._rows, slots, idx, tile)
-        if not stored.any():
+        if self.source.quick or not stored.any():
             self.source.fill_block(idx, idx, tile)
             return tile
         tile[stored] = self.source.backend.gather(self._rows, slots[stored], idx)

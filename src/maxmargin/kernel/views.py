@@ -64,7 +64,8 @@ class View(Source):
         self._rows: Integers = source.backend.xp.asarray(rows)
         self.n_rows = self.n_columns = len(rows)
         self.backend, self.value_error = source.backend, source.value_error
-        self.dtypes, self.cheap, self.convex = source.dtypes, source.cheap, source.convex
+        self.dtypes, self.convex = source.dtypes, source.convex
+        self.cheap, self.quick = source.cheap, source.quick
 
     def by_differences(self) -> Source | None:
         return self.source.by_differences(self.rows)

@@ -69,6 +69,8 @@ class Source(ABC):
     """Precisions on offer, the cheapest first; the last is float64."""
     cheap: bool = False
     """Whether computing a row costs no more than reading it from memory."""
+    quick: bool = False
+    """Whether computing a tile costs less than gathering it from stored rows."""
     precision: float = float(np.finfo(np.float64).eps)
     """Relative rounding of the values as given, whatever type they are computed in."""
     stored: bool = False

@@ -54,6 +54,9 @@ class Settings(NamedTuple):
     cheap: int = 64
     """Multiply-adds per kernel value up to which computing costs no more than reading it from
     memory (decision 9)."""
+    quick: int = 512
+    """Multiply-adds per kernel value up to which computing a tile costs less than gathering it from
+    stored rows (decision 34)."""
     multiply_adds: float = 5e8
     """Multiply-adds between two checks for signals: a fraction of a second on one busy core."""
     neighbour_rows: int = 1024
@@ -85,6 +88,7 @@ class NativeSource(Source):
         self._A, self._B = without_empty_columns(A, B)
         non_zeros = A.nnz if sparse.issparse(A) else int(np.count_nonzero(A))
         self.cheap = non_zeros <= SETTINGS.cheap * self.n_rows
+        self.quick = non_zeros <= SETTINGS.quick * self.n_rows
         kind = Kind.LINEAR if kernel.kind is Kind.COSINE else kernel.kind
         dense = not sparse.issparse(A) and not sparse.issparse(B)
         wide = dense and A.shape[1] >= SETTINGS.compress_features
