@@ -325,6 +325,26 @@ def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
     np.testing.assert_allclose(objectives, objectives[0], rtol=1e-7)
 
 
+def test_nested_blocks_have_the_bits_of_any_thread_count():
+    rng = np.random.default_rng(3)
+    n = 2300  # above direct_size of nested.h
+    X = rng.normal(size=(n, 3))
+    y = np.sign(X[:, 0] + 0.5 * rng.normal(size=n))
+    K = np.exp(-np.square(X[:, None] - X[None]).sum(axis=2)).astype(np.float32)
+    lower, upper = np.minimum(0.0, 10 * y), np.maximum(0.0, 10 * y)
+    found = []
+    for threads in (1, 2, 5):
+        G, b = -y.copy(), np.zeros(n)
+        begin, fixed = np.array([0, n]), np.array([True])
+        taken, violation, *_ = _cpu.pair_steps(
+            K, G, b, lower, upper, np.zeros(n), begin, fixed, 1e-3, 10**6, threads
+        )
+        assert taken > 0 and violation <= 1e-3
+        assert_allclose(G, K.astype(float) @ b - y, atol=1e-6)
+        found.append((taken, b.tobytes(), G.tobytes()))
+    assert found[0] == found[1] == found[2]
+
+
 def test_computed_tiles_have_the_bits_of_any_thread_count():
     P, y, lower, upper, begin = large_problem()
     found = []
