@@ -303,6 +303,15 @@ class State:
         self.F, self.F_exact, self.b_exact = F, F.copy(), self.b.copy()
         return True
 
+    def move_exactly(self, at: Integers, b: Floats, source: Source, monitor: Monitor) -> bool:
+        """Set some variables, with F exact in float64; False, and no change, if stopped."""
+        before = self.b[at]
+        self.b[at] = b
+        if self.make_exact(source, monitor):
+            return True
+        self.b[at] = before
+        return False
+
     def begin_at(self, b: Floats, source: Source, monitor: Monitor) -> bool:
         """Move to another start, with F = K b in float32; F stays exact at b = 0.
 

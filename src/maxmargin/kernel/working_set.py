@@ -144,7 +144,8 @@ def solve(
             break
         if steps >= patience:
             break
-    move(state, cache, chosen, b)
+    if state.factor is None or not state.move_exactly(chosen, b, cache.source, monitor):
+        move(state, cache, chosen, b)
     state.steps += steps
     return steps
 
