@@ -339,7 +339,8 @@ def test_nested_blocks_have_the_bits_of_any_thread_count():
         taken, violation, *_ = _cpu.pair_steps(
             K, G, b, lower, upper, np.zeros(n), begin, fixed, 1e-3, 10**6, threads
         )
-        assert taken > 0 and violation <= 1e-3
+        assert taken > 0
+        assert violation <= 1e-3
         np.testing.assert_allclose(G, K.astype(float) @ b - y, atol=1e-6)
         found.append((taken, b.tobytes(), G.tobytes()))
     assert found[0] == found[1] == found[2]

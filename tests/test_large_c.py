@@ -21,4 +21,5 @@ def test_rounds_with_newton_steps_leave_an_exact_F(draw, monkeypatch):
     monkeypatch.setattr(working_set, "solve", watched)
     model = SVC(C=1e3, gamma=0.3).fit(X, y)
     assert model.certificate_.status == "optimal"
-    assert exact and all(exact)
+    assert exact
+    assert all(exact)
