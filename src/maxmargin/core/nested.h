@@ -265,8 +265,7 @@ template <class T>
 BlockResult pair_steps_on_points(const Block<T>& block, const Kernel& kernel,
                                  const Selection<T>& points, double tol, int64_t max_steps,
                                  int threads) {
-  return Nested<T, Computed<T>>(block, {kernel, points, threads}, inner_size)
-      .run(tol, max_steps);
+  return Nested<T, Computed<T>>(block, {kernel, points, threads}, inner_size).run(tol, max_steps);
 }
 
 }  // namespace maxmargin::MAXMARGIN_LEVEL
