@@ -37,7 +37,8 @@ def bags_of(n=40, seed=0, size=5):
 def falls(model):
     """Whether the objective never rises, and every convex problem is certified."""
     assert (np.diff(model.objectives_) <= 1e-12 * model.objectives_[0]).all()
-    assert model.objectives_[-1] == model.start_objectives_.min()
+    assert model.objectives_[-1] in model.start_objectives_
+    assert model.objectives_[-1] <= (1 + 1e-9) * model.start_objectives_.min()
     assert {one.status for one in model.rounds_} <= {"optimal", "approximate"}
     assert model.certificate_.status == "stationary"
     assert model.certificate_.convexity == "nonconvex"

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
@@ -796,16 +797,12 @@ def test_cuml_8064_a_wrong_kernel_from_below_is_never_certified(n, monkeypatch):
     "optimal".
     """
     X, y = binary(n)
-    block, matvec = _cpu.kernel_block, _cpu.kernel_product
 
-    def wrong_block(kernel, *rest):
-        return block((*kernel[:1], kernel[1] * 1.05, *kernel[2:]), *rest)
+    def wrong(function, kernel, *rest):
+        return function((*kernel[:1], kernel[1] * 1.05, *kernel[2:]), *rest)
 
-    def wrong_matvec(kernel, *rest):
-        return matvec((*kernel[:1], kernel[1] * 1.05, *kernel[2:]), *rest)
-
-    monkeypatch.setattr(_cpu, "kernel_block", wrong_block)
-    monkeypatch.setattr(_cpu, "kernel_product", wrong_matvec)
+    for name in ("kernel_block", "kernel_product", "separate_steps"):
+        monkeypatch.setattr(_cpu, name, partial(wrong, getattr(_cpu, name)))
     model = SVC(gamma=1.0).fit(X, y)
     assert model.certificate_.audit_error > 1e-3
     assert model.certificate_.status != "optimal"
@@ -815,7 +812,9 @@ def test_cuml_8064_a_wrong_kernel_from_below_is_never_certified(n, monkeypatch):
 def test_cuml_8064_a_solver_that_does_nothing_is_never_certified(monkeypatch):
     """A broken solver reported success: when no step is done the status says so, with a warning."""
     X, y = binary()
-    monkeypatch.setattr(_cpu, "pair_steps", lambda *arguments: (0, 0.0, False, False))
+    nothing = 0, 0.0, False, False
+    monkeypatch.setattr(_cpu, "pair_steps", lambda *arguments: nothing)
+    monkeypatch.setattr(_cpu, "separate_steps", lambda *arguments: [(*nothing, True)])
     with pytest.warns(ConvergenceWarning, match="KKT violation"):
         model = SVC().fit(X, y)
     assert model.certificate_.status == "stalled"
