@@ -2,7 +2,7 @@
 # make fresh | oldest | versions | downstream: the same as on a machine that has nothing, and with other versions.
 # make sanitize: the core under the compiler's sanitizers.
 # make lab | check-lab: the page of the lab, and the linters of its sources.
-# make gallery | notebooks | tour | bench | bench-quick | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | bench-perf | bench-ranking | bench-transductive | bench-lab | fuzz | hunt | mutate | figures
+# make gallery | notebooks | tour | bench | bench-quick | bench-threads | bench-linear | bench-tune | bench-probability | bench-auto | bench-memory | bench-svmlight | bench-perf | bench-ranking | bench-transductive | bench-lab | fuzz | hunt | mutate | figures
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip --quiet --disable-pip-version-check
@@ -12,7 +12,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
 .PHONY: downstream run test check lab check-lab lab-baseline lab-tour format fresh oldest versions sanitize sanitize-address sanitize-thread \
-  gallery notebooks bench bench-quick bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-perf bench-ranking bench-transductive bench-lab fuzz hunt mutate figures tour clean
+  gallery notebooks bench bench-quick bench-threads bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-perf bench-ranking bench-transductive bench-lab fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
 	$(BIN)/python examples/quick_start.py
@@ -75,6 +75,10 @@ bench: .venv/for-run
 
 bench-quick: .venv/for-run
 	$(BIN)/python benchmarks/run.py --quick $(CASES) $(ARGS)
+
+# Seconds of a fit by the number of threads: see benchmarks/threads.py.
+bench-threads: .venv/for-run
+	$(BIN)/python benchmarks/threads.py $(CASES) $(ARGS)
 
 # Time to the same objective of linear models: see benchmarks/linear/run.py.
 bench-linear: .venv/for-run

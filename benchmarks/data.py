@@ -17,7 +17,7 @@ import numpy as np
 from cases import Case
 from linear.cases import LinearCase
 from scipy import sparse
-from synthetic import SYNTHETIC
+from synthetic import SYNTHETIC, mixed
 
 PREDICT_ROWS = 5000
 HELP = (
@@ -30,6 +30,8 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     """X (float64 array or CSR) and y."""
     if name in SYNTHETIC:
         return SYNTHETIC[name]()
+    if name == "mix50k":
+        return mixed(*load("covtype10k"))
     folder = os.environ.get("MAXMARGIN_DATA")
     if not folder:
         return _from_openml(name)

@@ -3,6 +3,7 @@
 dense1m      1,000,000 x 50, normal with decaying scales, one label in ten wrong
 text         200,000 x 50,000, 80 words a row from a power law, tf-idf, unit rows, noisy labels
 regression   200,000 x 100, normal, a linear target with heavy-tailed noise
+one_hot      50,000 x 300, 30 categories of ten values each, drawn from power laws, noisy labels
 """
 
 from collections.abc import Callable
@@ -46,8 +47,39 @@ def regression(n: int = 200_000, d: int = 100) -> tuple[np.ndarray, np.ndarray]:
     return X, X @ rng.standard_normal(d) / np.sqrt(d) + 0.5 + 0.3 * rng.standard_t(3, n)
 
 
+def one_hot(n: int = 50_000, features: int = 30) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Categories, some of which depend on a hidden group; labels of sums and pairs, with noise."""
+    rng = np.random.default_rng(0)
+    p = 1 / np.arange(1, 11)
+    drawn = np.searchsorted(np.cumsum(p / p.sum()), rng.random((n, features))).clip(0, 9)
+    group = rng.integers(0, 10, (n, 1))
+    value = np.where(rng.random((n, features)) < 0.3, group, drawn)
+    columns = (value + 10 * np.arange(features)).ravel()
+    X = sparse.csr_matrix(
+        (np.ones(n * features), columns, np.arange(0, n * features + 1, features)),
+        shape=(n, 10 * features),
+    )
+    score = X @ rng.standard_normal(10 * features)
+    score += 3.0 * np.sin(value[:, 0] * value[:, 1] + value[:, 2])
+    noisy = score - np.median(score) + 0.5 * score.std() * rng.standard_normal(n)
+    return X, np.where(noisy > 0, 1, -1)
+
+
+def mixed(X: np.ndarray, y: np.ndarray, n: int = 50_000) -> tuple[np.ndarray, np.ndarray]:
+    """More points of a set's kind: each between one of its points and a near neighbour."""
+    from sklearn.neighbors import NearestNeighbors
+
+    rng = np.random.default_rng(0)
+    near = NearestNeighbors(n_neighbors=6).fit(X).kneighbors(X, return_distance=False)
+    i = rng.integers(0, len(X), n)
+    j = near[i, rng.integers(1, 6, n)]
+    share = 0.5 * rng.random((n, 1))
+    return (1 - share) * X[i] + share * X[j], y[i]
+
+
 SYNTHETIC: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "dense1m": dense,
     "text": text,
     "regression": regression,
+    "one_hot": one_hot,
 }
