@@ -42,6 +42,16 @@ def test_against_a_quadratic_program(seed):
     assert value == pytest.approx(optimum, rel=1e-7, abs=10 * slack)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_a_ball_around_the_origin_has_the_objective_0_of_one_class(seed):
+    """Unit vectors all around the origin: w = 0, and rounding is all that is left of the gap."""
+    draw = np.random.default_rng(seed)
+    A, weight = draw.normal(size=(1200, 3)), draw.integers(1, 4, size=1200)
+    plane = OneClassSVM(kernel=Kernel.cosine(), nu=0.2).fit(A, sample_weight=weight)
+    assert plane.certificate_.status == "optimal"
+    assert np.abs(plane.decision_function(A)).max() < 1e-9
+
+
 @pytest.mark.parametrize("n", [90, 1200])
 def test_the_region_is_that_of_one_class_where_the_diagonal_is_constant(n):
     A = rng.normal(size=(n, 3))

@@ -49,6 +49,9 @@ class Settings(NamedTuple):
     meet: float = 1e-12
     """Hulls nearer than the square root of this times the data's scale meet, as far as float64 can
     tell (decision 4)."""
+    nothing: float = 1e-15
+    """Share of the data's scale up to which a gap is the rounding of an objective that is 0: a tenth
+    of what the certificate counts as 0."""
     snap: float = 1e-12
     """Share of its range, and of the largest variable, within which a variable is at its bound."""
     products_at_once: int = 31_250_000
@@ -184,7 +187,7 @@ class State:
         ends = levels(self.variables(G), self.backend)
         gap, dual = duality_gap(self.problem, self.b, self.F, ends, self.xp), -self.objective_at(G)
         allowed = GAP * tol * max(abs(dual + gap), abs(dual))
-        if not math.isfinite(gap) or gap <= SETTINGS.meet * self._natural:
+        if not math.isfinite(gap) or gap <= SETTINGS.nothing * self._natural:
             return 0.0
         return gap / allowed if allowed > 0 else math.inf
 
