@@ -48,10 +48,10 @@ def three(n=60, d=4, seed=0):
 
 
 def cached(cls):
-    """Data on which kernel rows go through the cache: wide, so that values are dear, and of more
-    variables than one tile holds."""
+    """Data on which kernel rows go through the cache: wide, so that values are dear, and more
+    than one tile holds."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(1600 if issubclass(cls, REGRESSORS) else 3200, 70))
+    X = rng.normal(size=(2200 if issubclass(cls, REGRESSORS) else 3200, 70))
     y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=len(X)) > 0
     return X, target(cls, X, y.astype(int))
 

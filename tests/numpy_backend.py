@@ -77,7 +77,8 @@ class NumpyBackend(PredictionBackend):
         return found
 
     def pair_steps(self, K, variables, tol, most):
-        K, steps, negative = K.astype(np.float64), 0, False
+        copies = len(variables.b) // len(K) if len(K) else 1
+        K, steps, negative = np.tile(K.astype(np.float64), (copies, copies)), 0, False
         while True:
             violation, i, j = worst_pair(variables)
             if not violation > tol or steps >= most:

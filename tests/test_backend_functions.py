@@ -138,7 +138,6 @@ def test_values_that_are_not_finite_raise(backend):
         lambda: backend.kernel_block(kernel, P, None, P, None),
         lambda: backend.kernel_product(kernel, P, None, np.ones((2, 1)), P, None, out),
         lambda: backend.kernel_products(kernel, P, np.array([0, 2]), np.ones((2, 1)), P, out[None]),
-        lambda: backend.pair_steps_on_points(kernel, P, None, small_problem(2), 1e-3, 10),
         lambda: backend.separate_steps(
             kernel, P, P, np.arange(2), small_problem(2), 1e-3, np.array([10])
         ),
@@ -216,11 +215,88 @@ def test_pair_steps(backend, draw):
     check_steps(backend.pair_steps(K, variables, 1e-9, 10**5), variables, K)
 
 
-def test_pair_steps_on_points(backend, draw):
-    X, a = draw.normal(size=(30, 3)), draw.permutation(30)[:24]
-    K, variables = kernel_values(RBF, X[a], X[a]), small_problem(24)
-    found = backend.pair_steps_on_points(RBF, backend.points(X), a, variables, 1e-9, 10**5)
-    check_steps(found, variables, K)
+def test_pair_steps_of_variables_that_share_rows(backend, draw):
+    """The steps of regression: on K alone as on a matrix of four copies of it."""
+    n = 23
+    X = draw.normal(size=(n, 3))
+    K, z = kernel_values(RBF, X, X), draw.normal(size=n)
+    G = np.concatenate([0.1 - z, -0.1 - z])
+    for begin in ([0, 2 * n], [0, n, 2 * n], [0, 30, 2 * n]):
+        ends = []
+        for matrix in (K, np.tile(K, (2, 2))):
+            variables = Variables(
+                G.copy(),
+                np.zeros(2 * n),
+                np.repeat([0.0, -1.0], n),
+                np.repeat([1.0, 0.0], n),
+                np.full(2 * n, 0.1),
+                np.array(begin),
+                np.ones(len(begin) - 1, bool),
+            )
+            found = backend.pair_steps(matrix, variables, 1e-9, 10**5)
+            assert found.violation <= 1e-9
+            ends.append(variables)
+        np.testing.assert_allclose(ends[0].b, ends[1].b, atol=1e-8)
+        np.testing.assert_allclose(ends[0].G, ends[1].G, atol=1e-8)
+        own = np.tile(K, (2, 2)) @ ends[0].b + 0.1 * ends[0].b + G
+        np.testing.assert_allclose(ends[0].G, own, atol=1e-12)
+
+
+def drawn_variables(draw, n, begin, fixed):
+    """Variables of which some are free, some at a bound and some cannot move, and what makes G."""
+    lower, upper = -draw.uniform(0, 1, n), draw.uniform(0, 1, n)
+    upper[::7] = lower[::7] = 0.0
+    b = np.choose(draw.integers(0, 3, n), [lower, 0.5 * (lower + upper), upper])
+    ridge, linear = draw.uniform(0, 1, n), draw.normal(size=n)
+    F, row = draw.normal(size=n), draw.integers(0, n, n)
+    variables = Variables(np.empty(n), b, lower, upper, ridge, begin, fixed)
+    return variables, F, row, linear
+
+
+@pytest.mark.parametrize("n", [1, 30, 9000])
+def test_survey(backend, draw, n):
+    begin, fixed = np.array([0, n // 3, n]), np.array([True, False])
+    variables, F, row, linear = drawn_variables(draw, n, begin, fixed)
+    other = draw.normal(size=n)
+    seen = backend.survey(variables, F, row, linear, other)
+    G, b = F[row] + variables.ridge * variables.b + linear, variables.b
+    np.testing.assert_allclose(variables.G, G, rtol=0, atol=1e-14)
+    assert seen.variables is variables
+    assert seen.objective == pytest.approx(0.5 * float(b @ (G + linear)), rel=1e-10, abs=1e-12)
+    assert seen.moved == pytest.approx(np.linalg.norm(b - other), rel=1e-12)
+    grow, shrink = b < variables.upper, b > variables.lower
+    assert seen.free == np.count_nonzero(grow & shrink)
+    for g, end in enumerate(seen.extremes):
+        own = np.arange(n)[begin[g] : begin[g + 1]]
+        least = G[own][grow[own]].min(initial=np.inf if fixed[g] else 0.0)
+        greatest = G[own][shrink[own]].max(initial=-np.inf if fixed[g] else 0.0)
+        assert (end.least, end.greatest) == pytest.approx((least, greatest), abs=1e-14)
+    assert seen.violation == max(end.greatest - end.least for end in seen.extremes)
+    again = backend.group_extremes(variables)
+    assert [end[:2] for end in again] == [end[:2] for end in seen.extremes]
+
+
+@pytest.mark.parametrize("n", [12, 500, 9000])
+def test_candidates(backend, draw, n):
+    """The free and the violators in order, and the nearest of the others, for every number of
+    places."""
+    begin, fixed = np.array([0, n // 3, n]), np.array([True, True])
+    variables = drawn_variables(draw, n, begin, fixed)[0]
+    variables.G[:] = draw.normal(size=n)
+    level = np.array([0.3, -0.2])
+    below = -np.repeat(level, np.diff(begin)) - variables.G
+    grow, shrink = variables.b < variables.upper, variables.b > variables.lower
+    moves = (grow & shrink) | (grow & (below > 0)) | (shrink & (below < 0))
+    others = np.flatnonzero(~moves & (variables.lower < variables.upper))
+    order = others[np.argsort(np.abs(below[others]))]
+    for size in (0, np.count_nonzero(moves), np.count_nonzero(moves) + len(others) // 2, n):
+        first, away, rest = backend.candidates(variables, level, size)
+        assert np.array_equal(first, np.flatnonzero(moves))
+        np.testing.assert_allclose(away, below[moves], rtol=0, atol=1e-14)
+        missing = max(0, size - len(first))
+        assert len(rest) == missing
+        assert not np.isin(rest, first).any()
+        assert set(order[: min(missing, len(others))]) <= set(rest.tolist())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -185,7 +185,8 @@ def test_the_core_is_not_asked_behind_the_back_of_a_backend(monkeypatch):
         "gather",
         "group_extremes",
         "pair_steps",
-        "pair_steps_on_points",
+        "survey",
+        "candidates",
     ):
         monkeypatch.setattr(type(HOST), name, None)
     X, y, _, weight = data(1100)

@@ -6,8 +6,9 @@ import pytest
 
 from block_cases import SOURCE, C, K, X, between_bounds, n, state_of, y
 from helpers import settings
-from maxmargin.core.backend import Steps, Variables
+from maxmargin.core.backend import Steps, Survey, Variables
 from maxmargin.core.choose import HOST
+from maxmargin.core.cpu import CPU
 from maxmargin.kernel import block, problems, working_set
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.face import NotConvex, factorize
@@ -49,6 +50,13 @@ def by_definition(problem, b, G, size, extreme):
     return sorted(sorted(first, key=lambda i: -rank[i])[:size])
 
 
+def choose(problem, b, G, size, seed=0):
+    """The working set at a given gradient."""
+    variables = problem.variables(b, G)
+    seen = Survey(variables, HOST.group_extremes(variables), 0.0, 0.0)
+    return working_set.choose(State(problem, b, b, b, b), seen, size, np.random.default_rng(seed))
+
+
 @pytest.mark.parametrize("size", [10, 16, 24, 40, 55])
 @pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
 def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeypatch):
@@ -61,7 +69,7 @@ def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeyp
     for seed in range(5):
         b = between_bounds(problem, seed)
         G = np.random.default_rng(seed).normal(size=len(b))
-        found = working_set.choose(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
+        found = choose(problem, b, G, size)
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
@@ -70,12 +78,12 @@ def test_as_many_as_there_are_places_and_free_variables_at_the_limit(monkeypatch
     problem, G = problems.c_svc(y, C), np.random.default_rng(9).normal(size=n)
     for free in (8, 9, 10):  # of 10 places, 9 are 0.9
         b = np.where(np.arange(n) < free, 0.5 * y * C, 0.0)
-        found = working_set.choose(State(problem, b, b, b, b), G, 10, np.random.default_rng(0))
+        found = choose(problem, b, G, 10)
         assert found.tolist() == by_definition(problem, b, G, 10, 2)
     u = -levels(problem.variables(b, G), HOST)[0].value
     first = [i for i in range(n) if i < 10 or y[i] * (u - G[i]) > 0]
     for size in (len(first) - 1, len(first), len(first) + 1):
-        found = working_set.choose(State(problem, b, b, b, b), G, size, np.random.default_rng(0))
+        found = choose(problem, b, G, size)
         assert found.tolist() == by_definition(problem, b, G, size, 2)
 
 
@@ -84,11 +92,7 @@ def test_the_worst_violators_are_active_whatever_the_draw():
     problem = problems.c_svc(np.resize([1.0, -1.0], many), np.ones(many))
     G = np.random.default_rng(1).normal(size=many)
     zero = np.zeros(many)
-    found = set(
-        working_set.choose(
-            State(problem, zero, zero, zero, zero), G, 80, np.random.default_rng(5)
-        ).tolist()
-    )
+    found = set(choose(problem, zero, G, 80, seed=5).tolist())
     u = -levels(problem.variables(zero, G), HOST)[0].value
     for side in (1, -1):
         worst = sorted(
@@ -99,10 +103,8 @@ def test_the_worst_violators_are_active_whatever_the_draw():
 
 def test_so_many_are_active():
     class Cache:
-        def __init__(
-            self, pointwise=False, complete=False, dtypes=(np.float32, np.float64), whole=False
-        ):
-            self.pointwise, self.complete, self.dtype = pointwise, complete, dtypes[0]
+        def __init__(self, complete=False, dtypes=(np.float32, np.float64), whole=False):
+            self.complete, self.dtype = complete, dtypes[0]
             self.source, self.whole = type("Source", (), {"dtypes": dtypes}), whole
 
         def is_whole(self, rows):
@@ -111,20 +113,19 @@ def test_so_many_are_active():
     def asked(variables, free, **cache):
         problem = problems.c_svc(np.ones(variables), np.ones(variables))
         b = np.where(np.arange(variables) < free, 0.5, 0.0)
-        return working_set.size_for(State(problem, b, b, b, b), Cache(**cache))
+        return working_set.size_for(State(problem, b, b, b, b), Cache(**cache), free)
 
-    assert asked(9000, 10, pointwise=True) == 9000
-    assert asked(4096, 10, complete=True) == 4096
-    assert asked(4097, 10, complete=True) == 1536, "a matrix too large for one round"
-    assert asked(4097, 10, complete=True, whole=True) == 4097, "each variable has its stored row"
-    assert asked(4097, 10, complete=True, dtypes=(np.float64,), whole=True) == 1536
+    assert asked(3072, 10, complete=True) == 3072
+    assert asked(3073, 10, complete=True) == 1536, "a matrix too large for one round"
+    assert asked(3073, 10, complete=True, whole=True) == 3073, "each variable has its stored row"
+    assert asked(3073, 10, complete=True, dtypes=(np.float64,), whole=True) == 1536
     assert asked(9000, 10, dtypes=(np.float64,)) == 512, "a user's function"
     assert asked(300, 10, dtypes=(np.float64,)) == 300
     assert asked(700, 10) == 700
     assert asked(9000, 10) == 1536, "at least"
     assert asked(48_000, 10) == 2000, "one of 24"
     assert asked(9000, 1201) == 1801, "three for two free ones"
-    assert asked(9000, 8000) == 4096, "at most"
+    assert asked(9000, 8000) == 3072, "at most"
 
 
 def test_settled_is_that_few_variables_came_to_or_left_a_bound():
@@ -166,7 +167,8 @@ class Script:
             None,
         )
 
-    def pair_steps(self, rows):
+    def tile(self, rows):
+        """The tile: what takes the steps."""
         self.rows = rows
 
         def run(variables, tol, most):
@@ -181,6 +183,13 @@ class Script:
     def add_rows(self, rows, change, F):
         self.added = rows, change
         F += change @ K[rows]
+
+
+class Scripted(CPU):
+    """Pair steps as the tile has them."""
+
+    def pair_steps(self, K, variables, tol, most):
+        return K(variables, tol, most)
 
 
 ON = (None, 1.0, False, False)
@@ -210,7 +219,7 @@ def test_a_round_of_pair_steps(
     convex, close, factor, settled, ends, asked, newton, total, monkeypatch
 ):
     problem = problems.c_svc(y, C)
-    at = state_of(problem, between_bounds(problem), convex=convex, steps=50)
+    at = state_of(problem, between_bounds(problem), convex=convex, steps=50, backend=Scripted())
     at.factor = object() if factor else None
     before, cache, called = at.b.copy(), Script(*ends), []
     monkeypatch.setattr(working_set, "_settled", lambda *_: settled)
@@ -228,7 +237,7 @@ def test_a_round_of_pair_steps(
 
 def test_a_round_brings_F_up_to_date():
     problem = problems.svr(insensitive(X[:, 1], C, 0.1))
-    at = state_of(problem, between_bounds(problem))
+    at = state_of(problem, between_bounds(problem), backend=Scripted())
     active = np.array([3, 5, 40, n + 3, n + 7])
     target = (problem.lower + 0.3 * (problem.upper - problem.lower))[active]
     target[1] = at.b[5]
@@ -243,7 +252,7 @@ def test_a_round_brings_F_up_to_date():
 
 def test_a_round_ends_where_the_monitor_says():
     problem = problems.c_svc(y, C)
-    at = state_of(problem, steps=50)
+    at = state_of(problem, steps=50, backend=Scripted())
     cache = Script(ON)
     assert working_set.solve(at, cache, CHOSEN, at.G, 0.5, False, Monitor(max_iter=180)) == 130
     assert cache.asked == [130]
@@ -254,7 +263,7 @@ def test_a_round_ends_where_the_monitor_says():
 
 def test_negative_curvature_is_noted_unless_it_is_rounding():
     for convex in (True, False):
-        at = state_of(problems.c_svc(y, C), convex=convex)
+        at = state_of(problems.c_svc(y, C), convex=convex, backend=Scripted())
         working_set.solve(at, Script((3, 0.0, True, False)), CHOSEN, at.G, 0.5, False, Monitor())
         assert at.indefinite is not convex
 

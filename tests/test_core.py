@@ -38,11 +38,6 @@ def pair_steps(K, *problem, fixed=None, backend=core):
     return backend.pair_steps(K, variables(*parts, fixed), tol, most)
 
 
-def pair_steps_on_points(kernel, P, a, *problem):
-    *parts, tol, most = problem
-    return core.pair_steps_on_points(kernel, P, a, variables(*parts), tol, most)
-
-
 def block(kernel, P, a, Q, b, threads):
     out = np.empty(
         (P.shape[0] if a is None else len(a), Q.shape[0] if b is None else len(b)), np.float64
@@ -215,7 +210,9 @@ def test_pair_steps_against_naive_smo(seed, dtype, backend):
     assert not negative
     assert not unbounded
     np.testing.assert_allclose(b, wanted, atol=1e-6)
-    np.testing.assert_allclose(G, K.astype(float) @ b + linear, atol=1e-9 * max(1, steps))
+    gradient = K.astype(float) @ b + linear
+    rounding = 16 * np.finfo(dtype).eps * np.abs(gradient).max(initial=0.0)
+    np.testing.assert_allclose(G, gradient, atol=rounding + 1e-9 * max(1, steps))
     assert np.all((b >= lower) & (b <= upper))
     for g in range(groups):
         assert abs(b[group == g].sum()) < 1e-12
@@ -288,103 +285,101 @@ def test_pair_steps_report_indefinite_and_unbounded():
     )[3]
 
 
-# ---- tiles larger than a block, tiles that are computed, parts of matrices -----------------------
+# ---- tiles that are stored, copied in part, or computed part by part -----------------------------
 
 
-def large_problem(n=900, groups=1):
+def large_problem(n, groups=1):
     X = rng.normal(size=(n, 5)).astype(np.float32)
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
     lower, upper = np.minimum(0, 3 * y), np.maximum(0, 3 * y)
-    return core.points(X), y, lower, upper, np.linspace(0, n, groups + 1).astype(np.int64)
+    return X, y, lower, upper, np.linspace(0, n, groups + 1).astype(np.int64)
 
 
+@pytest.mark.parametrize("n", [500, 900, 1300])
 @pytest.mark.parametrize("groups", [1, 2])
-def test_nested_blocks_and_computed_tiles_solve_the_problem(groups):
-    """A tile of 900 is solved by blocks of 512, and of 256 where it is computed: to the same
-    objective, with a true gradient."""
-    P, y, lower, upper, begin = large_problem(groups=groups)
+def test_tiles_of_all_sizes_are_solved(n, groups):
+    """In each precision, with a compact copy of what still moves above 512 variables: to the same
+    objective and a true violation."""
+    X, y, lower, upper, begin = large_problem(n, groups)
+    lower, upper = 30 * lower, 30 * upper
+    P, objectives = core.points(X), []
     K = core.kernel_block(RBF, P, None, P, None)
-    objectives = []
-    for solve in (
-        lambda *problem: pair_steps(K, *problem),
-        lambda *problem: pair_steps_on_points(RBF, P, None, *problem),
-        lambda *problem: pair_steps(K.astype(np.float64), *problem),
-    ):
-        b, G = np.zeros(len(y)), -y
-        steps, violation, negative, unbounded = solve(
-            G, b, lower, upper, np.zeros(len(y)), begin, 1e-6, 10**7
+    for dtype in (np.float32, np.float64):
+        b, G = np.zeros(n), -y
+        steps, violation, negative, unbounded = pair_steps(
+            K.astype(dtype), G, b, lower, upper, np.zeros(n), begin, 1e-6, 10**7
         )
+        assert steps > 2 * n, "enough for a compact copy"
         assert violation <= 1e-6
         assert not negative
         assert not unbounded
-        assert steps > 0
-        np.testing.assert_allclose(G, K.astype(np.float64) @ b - y, atol=1e-5)
+        gradient = K.astype(dtype).astype(np.float64) @ b - y
+        np.testing.assert_allclose(G, gradient, atol=1e-10 if dtype == np.float64 else 1e-3)
         assert np.all((b >= lower) & (b <= upper))
-        assert all(abs(b[i:j].sum()) < 1e-10 for i, j in itertools.pairwise(begin))
-        objectives.append(0.5 * b @ (G - y))
-    np.testing.assert_allclose(objectives, objectives[0], rtol=1e-7)
+        for i, j in itertools.pairwise(begin):
+            g, own, low, high = gradient[i:j], b[i:j], lower[i:j], upper[i:j]
+            assert g[own > low].max() - g[own < high].min() <= 1.1e-6, "the true violation"
+            assert abs(own.sum()) < 1e-10
+        objectives.append(0.5 * b @ (gradient - y))
+    np.testing.assert_allclose(*objectives, rtol=1e-7)
 
 
-def test_nested_blocks_have_the_bits_of_any_thread_count():
-    rng = np.random.default_rng(3)
-    n = 2300  # above direct_size of nested.h
-    X = rng.normal(size=(n, 3))
-    y = np.sign(X[:, 0] + 0.5 * rng.normal(size=n))
-    K = np.exp(-np.square(X[:, None] - X[None]).sum(axis=2)).astype(np.float32)
-    lower, upper = np.minimum(0.0, 10 * y), np.maximum(0.0, 10 * y)
-    found = []
-    for threads in (1, 2, 5):
-        G, b = -y.copy(), np.zeros(n)
-        begin, fixed = np.array([0, n]), np.array([True])
-        taken, violation, *_ = _cpu.pair_steps(
-            K, G, b, lower, upper, np.zeros(n), begin, fixed, 1e-3, 10**6, threads
-        )
-        assert taken > 0
-        assert violation <= 1e-3
-        np.testing.assert_allclose(G, K.astype(float) @ b - y, atol=1e-6)
-        found.append((taken, b.tobytes(), G.tobytes()))
-    assert found[0] == found[1] == found[2]
-
-
-def test_computed_tiles_have_the_bits_of_any_thread_count():
-    P, y, lower, upper, begin = large_problem()
+@pytest.mark.parametrize(("gamma", "stored"), [(0.002, False), (5.0, True)])
+def test_parts_of_a_tile_are_computed_until_all_of_it_is_cheaper(gamma, stored):
+    """With few support vectors, and with as many as samples."""
+    n, kernel = 1300, (2, gamma, 0.0, 0)
+    X, y, lower, upper, begin = large_problem(n)
+    y = y if stored else np.sign(X[:, 0]).astype(float)
+    lower, upper = np.minimum(0, 3 * y), np.maximum(0, 3 * y)
     found = []
     for threads in (1, 2, 3):
-        b, G = np.zeros(len(y)), -y
-        _cpu.pair_steps_on_points(
-            RBF,
-            P,
-            None,
+        b, G = np.zeros(n), -y
+        _cpu.separate_steps(
+            kernel,
+            core.points(X),
+            core.points(X.astype(float)),
+            np.arange(n),
             G,
             b,
             lower,
             upper,
-            np.zeros(len(y)),
+            np.zeros(n),
             begin,
             np.ones(1, bool),
             1e-3,
-            10**7,
+            np.array([10**7]),
             threads,
         )
+        assert G[b > lower].max() - G[b < upper].min() <= 1e-3
         found.append((b, G))
+    assert bool(np.count_nonzero(b) > n / 2) is stored
     assert all(np.array_equal(b, found[0][0]) and np.array_equal(G, found[0][1]) for b, G in found)
 
 
-def test_a_limit_of_steps_is_kept_and_can_be_continued():
-    P, y, lower, upper, begin = large_problem()
-    b, G = np.zeros(len(y)), -y
-    assert (
-        pair_steps_on_points(RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 100)[
-            0
-        ]
-        == 100
-    )
-    assert (
-        pair_steps_on_points(
-            RBF, P, None, G, b, lower, upper, np.zeros(len(y)), begin, 1e-3, 10**7
-        )[1]
-        <= 1e-3
-    )
+@pytest.mark.parametrize("n", [500, 900])
+def test_a_limit_of_steps_is_kept_and_can_be_continued(n):
+    X, y, lower, upper, begin = large_problem(n)
+    K = core.kernel_block(RBF, core.points(X), None, core.points(X), None)
+    b, G, zero = np.zeros(n), -y, np.zeros(n)
+    first = pair_steps(K, G, b, lower, upper, zero, begin, 1e-3, 100)
+    assert first.taken == 100
+    np.testing.assert_allclose(G, K.astype(np.float64) @ b - y, rtol=0, atol=1e-12)
+    assert first.violation == G[b > lower].max() - G[b < upper].min()
+    assert pair_steps(K, G, b, lower, upper, zero, begin, 1e-3, 10**7).violation <= 1e-3
+
+
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e6, 1e12])
+def test_float32_steps_reach_a_tolerance_far_below_their_rounding(C):
+    """The gradient is made anew before its rounding can hide the violation."""
+    X, y, lower, upper, begin = large_problem(300)
+    P = core.points(X)
+    K = core.kernel_block(RBF, P, None, P, None)
+    b, G = np.zeros(300), -y
+    found = pair_steps(K, G, b, C * lower, C * upper, np.zeros(300), begin, 1e-7, 10**6)
+    assert found.violation <= 1e-7
+    gradient = K.astype(np.float64) @ b - y
+    true = gradient[b > C * lower].max() - gradient[b < C * upper].min()
+    assert true <= 1.1e-7 + 1e-13 * np.abs(b).max()
 
 
 @pytest.mark.parametrize("kernel", [RBF, LINEAR, (1, 0.3, 1.0, 3)])

@@ -14,7 +14,6 @@ from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel, rbf_kernel
 
 from helpers import settings
 from maxmargin import SVC, SVR, Kernel, NuSVC, OneClassSVM, PegasosSVC
-from maxmargin.core.backend import Variables
 from maxmargin.estimators._data import refuse_batch_dependence
 from maxmargin.kernel.sources import CallableSource, MatrixSource, Scratch, given
 
@@ -234,13 +233,6 @@ def test_what_sources_share():
         False,
         (np.float64,),
     )
-    G, x = np.array([-1.0, 1.0, -1.0]), np.zeros(3)
-    variables = Variables(
-        G, x, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), np.ones(1, bool)
-    )
-    steps, violation, negative, unbounded = source.pair_steps(a, np.float64, variables, 1e-9, 1000)
-    assert (steps > 0, violation <= 1e-9, negative, unbounded) == (True, True, False, False)
-    np.testing.assert_allclose(G, K[np.ix_(a, a)] @ x + [-1.0, 1.0, -1.0], atol=1e-12)
 
 
 def test_memory_that_is_used_again():

@@ -87,9 +87,9 @@ def test_rounds_on_stored_single_values_take_all_variables(monkeypatch):
     problem, zero = c_svc(sign, np.ones(120)), np.zeros(120)
     state = State(problem, zero.copy(), zero.copy(), zero.copy(), zero.copy())
     stored = fold_of(X, np.arange(120)).workspace
-    assert working_set.size_for(state, stored.rows(np.float32)) == 120
+    assert working_set.size_for(state, stored.rows(np.float32), 0) == 120
     native = KernelWorkspace.of(Kernel.rbf(0.2), X, Monitor())
-    assert working_set.size_for(state, native.rows(np.float32)) == 8
+    assert working_set.size_for(state, native.rows(np.float32), 0) == 8
 
 
 def test_a_solution_stays_where_the_same_variables_are_at_their_bounds():

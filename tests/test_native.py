@@ -333,7 +333,7 @@ def test_values_that_are_not_finite_name_their_kernel():
         lambda: source.fill_rows(np.arange(12), np.zeros((12, 12)), np.arange(12)),
         lambda: source.add_product(None, ones, None, out, np.float64),
         lambda: source.add_products(np.array([0, 12]), ones, out[None], np.float64),
-        lambda: source.pair_steps(np.arange(12), np.float64, variables, 1e-3, 10),
+        lambda: source.separate_steps(np.arange(12), np.float64, variables, 1e-3, np.array([10])),
     ):
         with pytest.raises(
             KernelNotFinite,

@@ -264,33 +264,15 @@ def test_stored_rows_are_not_computed_again():
     assert source.asked[1:] == [("block", [5])], "only what is not stored"
 
 
-def test_a_whole_matrix_is_computed_at_once_and_a_cheap_one_never():
+def test_a_whole_matrix_is_computed_at_once():
     source, _ = counted(0)
     cache = RowCache(source, np.float64, 0.0, whole=True)
-    assert (cache.complete, cache.pointwise, cache.capacity) == (True, False, 8)
+    assert (cache.complete, cache.capacity) == (True, 8)
     assert source.asked == [("block", None)]
     np.testing.assert_array_equal(cache.tile(np.array([3, 1])), source.K[np.ix_([3, 1], [3, 1])])
-    source.cheap = True
-    cache = RowCache(source, np.float64, 0.0, whole=True)
-    assert (cache.complete, cache.pointwise, cache.capacity) == (False, True, 0)
     cache = RowCache(source, np.float64, 8 * 8 * 3 - 1)
-    assert (cache.complete, cache.pointwise, cache.capacity) == (False, False, 2)
+    assert (cache.complete, cache.capacity) == (False, 2)
     assert RowCache(source, np.float64, 1e9).capacity == 8
-
-
-def test_pair_steps_are_on_the_tile_asked_for(monkeypatch):
-    source, cache = counted(0)
-    seen = []
-    monkeypatch.setattr(
-        source.backend, "pair_steps", lambda K, *rest: seen.append((K.copy(), rest)), raising=False
-    )
-    cache.pair_steps(np.array([2, 6]))("G", "b")
-    np.testing.assert_array_equal(seen[0][0], source.K[np.ix_([2, 6], [2, 6])])
-    assert seen[0][1] == ("G", "b")
-    cache.pointwise = True
-    monkeypatch.setattr(source, "pair_steps", lambda *arguments: arguments, raising=False)
-    a, dtype, *rest = cache.pair_steps(np.array([2, 6]))("G", "b")
-    assert (a.tolist(), dtype, rest) == ([2, 6], np.float64, ["G", "b"])
 
 
 def test_free_memory_as_far_as_the_system_tells(monkeypatch, tmp_path):

@@ -6,7 +6,6 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from maxmargin import SVC, Kernel
-from maxmargin.core.backend import Variables
 from maxmargin.kernel.formulations import c_svc
 from maxmargin.kernel.multiclass import members_of
 from maxmargin.kernel.sources import NativeSource, make_source
@@ -160,16 +159,6 @@ def test_a_pair_is_a_part_of_the_whole_source():
     assert by.differences
     np.testing.assert_allclose(
         by.block(None, None, np.float64), source.block(index, index, np.float64), rtol=1e-10
-    )
-    a = np.array([4, 1, 9])
-    G, b = np.array([-1.0, 1.0, -1.0]), np.zeros(3)
-    variables = Variables(
-        G, b, -np.ones(3), np.ones(3), np.zeros(3), np.array([0, 3]), np.ones(1, bool)
-    )
-    steps, violation, negative, unbounded = pair.pair_steps(a, np.float64, variables, 1e-9, 1000)
-    assert (steps > 0, violation <= 1e-9, negative, unbounded) == (True, True, False, False)
-    np.testing.assert_allclose(
-        G, source.block(index[a], index[a], np.float64) @ b + [-1.0, 1.0, -1.0], atol=1e-12
     )
     assert np.shares_memory(
         pair.block(None, None, np.float64),

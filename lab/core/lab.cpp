@@ -37,7 +37,7 @@ struct Tile {
   Tile(int n, const double* Q, double* G, double* b, const double* lower, const double* upper,
        const double* ridge, const int* begin, int groups)
       : begins(begin, begin + groups + 1),
-        block{n, Q, G, b, lower, upper, ridge, begins.data(), fixed, groups} {}
+        block{n, n, Q, G, b, lower, upper, ridge, begins.data(), fixed, groups} {}
 };
 
 }  // namespace

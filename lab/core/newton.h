@@ -8,7 +8,7 @@
 
 #include "cholesky.h"
 #include "face.h"
-#include "nested.h"
+#include "pair_steps.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 

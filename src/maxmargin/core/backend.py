@@ -33,14 +33,12 @@ kernel value is the same whichever block it is computed in, and k(x, z) = k(z, x
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Mask, Matrix
+from maxmargin.core.factor_backend import FactorBackend
 
 KernelTuple = tuple[int, float, float, int]
 
@@ -127,43 +125,26 @@ class Extremes(NamedTuple):
     """The number of free variables."""
 
 
-class Walk(NamedTuple):
-    """A walk along the faces of a box to the minimum of a quadratic; kernel/face.py explains it.
+class Survey(NamedTuple):
+    """What a round of a solver asks of all variables."""
 
-    b, u, d, pinned, and the rows of Z, R and `constraint` that are not in use yet change.
-    """
+    variables: Variables
+    extremes: list[Extremes]
+    """Of every group."""
+    objective: float
+    """The dual objective, 1/2 b'(G + linear)."""
+    moved: float
+    """|b - other|, the distance from another point."""
 
-    b: Floats
-    u: Floats
-    """Q^-1 times the gradient."""
-    d: Floats
-    """The step to the minimum, where the walk ended."""
-    lower: Floats
-    upper: Floats
-    pinned: Mask
-    group: Integers
-    """The group of each variable; -1 where the sum is not fixed."""
-    groups: int
-    Z: Floats
-    """R^-1 V', a row for each constraint; V are the columns of Q^-1 N."""
-    R: Floats
-    """The Cholesky factor of N' Q^-1 N, by rows; as many as there may be constraints."""
-    constraint: Integers
-    """What each constraint, a column of N, is: a pinned variable, or -1 - g for the sum of a
-    group."""
+    @property
+    def violation(self) -> float:
+        """The greatest over the groups of greatest - least."""
+        return max((end.greatest - end.least for end in self.extremes), default=-float("inf"))
 
-
-class Ended(IntEnum):
-    """Why a walk ended."""
-
-    REACHED = 0
-    """At the minimum."""
-    MISSING = 1
-    """Before a bound of a variable whose column is missing."""
-    FULL = 2
-    """Z has no room for another constraint."""
-    NOT_FINITE = 3
-    """Rounding left no step."""
+    @property
+    def free(self) -> int:
+        """The number of free variables."""
+        return sum(end.free for end in self.extremes)
 
 
 class PointsBackend(ABC):
@@ -194,7 +175,7 @@ class PointsBackend(ABC):
         """
 
 
-class Backend(PointsBackend):
+class Backend(PointsBackend, FactorBackend):
     """The functions of kernel machines."""
 
     xp: Any
@@ -265,29 +246,48 @@ class Backend(PointsBackend):
         If the sum of a group is not fixed, a gradient of 0 belongs to both sides.
         """
 
+    def survey(
+        self, variables: Variables, F: Floats, row: Integers, linear: Floats, other: Floats
+    ) -> Survey:
+        """Set the gradient G = F[row] + ridge b + linear of all variables, and look at them."""
+        G, b, ridge = variables.G, variables.b, variables.ridge
+        G[:] = F[row] + ridge * b + linear
+        objective, moved = 0.5 * float((b * (G + linear)).sum()), b - other
+        distance = float((moved * moved).sum()) ** 0.5
+        return Survey(variables, self.group_extremes(variables), objective, distance)
+
+    def candidates(
+        self, variables: Variables, level: Floats, size: int
+    ) -> tuple[Integers, Floats, Integers]:
+        """What a working set is chosen from, where the groups have these levels.
+
+        Return the variables that are free or violate optimality, in order; -level - G of each; and
+        as many of the others, those with the least |level + G|, as are missing to `size`.
+        """
+        xp, (G, b, lower, upper, _, begin, _) = self.xp, variables
+        sizes = (begin[1:] - begin[:-1]).tolist()
+        below = -xp.repeat(xp.asarray(level), sizes) - G
+        grow, shrink = b < upper, b > lower
+        moves = (grow & shrink) | (grow & (below > 0)) | (shrink & (below < 0))
+        first, rest = xp.flatnonzero(moves), xp.flatnonzero(~moves)
+        missing = min(len(rest), max(0, size - len(first)))
+        if missing < len(rest):
+            away = xp.where((lower < upper)[rest], xp.abs(below[rest]), xp.inf)
+            rest = rest[xp.argpartition(away, missing)[:missing]]
+        return first, below[first], rest
+
     @abstractmethod
     def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
-        """Sequential minimal optimisation on a stored tile K, square; G and b change.
+        """Sequential minimal optimisation on a stored tile K; G and b change.
+
+        K is square. Variable k has its row k mod len(K): two variables of regression share one.
 
         It ends when the violation is at most tol, or after `most` steps. A step moves two
         variables of a group and keeps their sum; if the sum of the group is not fixed, a step may
         move one variable alone. A step that ends at a bound puts the variable exactly onto it.
+        Where the violation is at most tol, G need not be exact: the rounding of K's precision that
+        it may have is negligible beside tol where it matters, near the level of its group.
         """
-
-    def pair_steps_on_points(
-        self,
-        kernel: KernelTuple,
-        A: Points,
-        a: Indices,
-        variables: Variables,
-        tol: float,
-        most: int,
-    ) -> Steps:
-        """The same for K = k(A[a], A[a]), which need not be computed as a whole.
-
-        Raises NotFinite.
-        """
-        return self.pair_steps(self.kernel_block(kernel, A, a, A, a), variables, tol, most)
 
     def separate_steps(
         self,
@@ -310,90 +310,9 @@ class Backend(PointsBackend):
             own, some = variables.groups(g, g + 1), a[first:last]
             G, b, effect = own.G.copy(), own.b.copy(), self.xp.zeros((1, len(some)))
             limit = int(most[g])
-            found.append(self.pair_steps_on_points(kernel, exact, some, own, tol, limit))
+            K = self.kernel_block(kernel, exact, some, exact, some)
+            found.append(self.pair_steps(K, own, tol, limit))
             change = own.b - b
             self.kernel_product(kernel, exact, some, change[:, None], exact, some, effect)
             own.G[:] = G + effect[0] + own.ridge * change
-        return found
-
-    def face_steps(
-        self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
-    ) -> tuple[int, Ended]:
-        """Go to the minimum, from bound to bound, and pin each variable that meets one.
-
-        The first `count` constraints exist already; the result is how many there are in the end.
-        Row at[k] of `columns` is the column of Q^-1 of variable k, -1 where it is missing. A
-        variable is fixed by the other constraints, and is none itself, where its pivot is at most
-        `dependent` times its entry of Q^-1.
-        """
-        xp, (b, u, d, lower, upper, pinned, group, groups, Z, R, constraint) = self.xp, walk
-        while True:
-            values = [
-                float(u[k] if k >= 0 else u[group == -1 - k].sum())
-                for k in constraint[:count].tolist()
-            ]
-            x = xp.linalg.solve(xp.tril(R[:count, :count]), xp.asarray(values))
-            d[:] = x @ Z[:count] - u
-            for g in range(groups):
-                own = group == g
-                free = own & ~pinned
-                d -= xp.where(own, d[free].sum() / max(1, int(xp.count_nonzero(free))), 0.0)
-            d[pinned] = 0.0
-            if not bool(xp.isfinite(d).all()):
-                return count, Ended.NOT_FINITE
-            with np.errstate(divide="ignore", invalid="ignore"):
-                reach = xp.where(d != 0, xp.where(d > 0, upper - b, b - lower) / xp.abs(d), np.inf)
-            t = min(1.0, float(reach.min(initial=np.inf)))
-            hit = xp.flatnonzero((reach <= t) & (t < 1))
-            if bool((at[hit] < 0).any()):
-                return count, Ended.MISSING
-            moved = xp.clip(b + t * d, lower, upper)
-            moved[hit] = xp.where(d[hit] > 0, upper[hit], lower[hit])
-            u += moved - b
-            b[:], pinned[hit] = moved, True
-            if t == 1.0:
-                return count, Ended.REACHED
-            if count + len(hit) > len(Z):
-                return count, Ended.FULL
-            for k in hit.tolist():
-                column = columns[int(at[k])]
-                R[count, :count] = Z[:count, k]
-                w = column - Z[:count, k] @ Z[:count]
-                pivot = float(w[k])
-                if pivot > dependent * float(column[k]):
-                    Z[count], R[count, count], constraint[count] = w / pivot**0.5, pivot**0.5, k
-                    count += 1
-
-    # ---- factors --------------------------------------------------------------------------------
-
-    @abstractmethod
-    def cholesky(self, Q: Floats) -> Floats | None:
-        """The lower factor L of a symmetric matrix Q = L L', or None if Q is not definite.
-
-        Only the upper triangle of Q is read, and all of Q may be overwritten. Only the lower
-        triangle of L is meaningful; it may have any layout.
-        """
-
-    def cholesky_of_values(
-        self, values: Callable[[slice, slice], Floats], ridge: Floats, pause: Callable[[], None]
-    ) -> Floats | None:
-        """The same for a large matrix, of which values(rows, columns) computes a part.
-
-        The ridge is not in the values: it is added to the diagonal. A backend may compute the
-        matrix part by part and call `pause` between them, which may raise.
-        """
-        pause()
-        everything = slice(0, len(ridge))
-        Q = values(everything, everything)
-        self.xp.fill_diagonal(Q, self.xp.diagonal(Q) + ridge)
-        return self.cholesky(Q)
-
-    @abstractmethod
-    def cholesky_solve(self, factor: Floats, right: Floats) -> Floats:
-        """Q^-1 right for one column or several, from the lower triangle of the factor."""
-
-    def triangular_solve(self, factor: Floats, right: Floats, transposed: bool = False) -> Floats:
-        """L^-1 right, or L'^-1 right, for one column or several, from the lower triangle L."""
-        L = self.xp.tril(factor)
-        found: Floats = self.xp.linalg.solve(L.T if transposed else L, right)
         return found

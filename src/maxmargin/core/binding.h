@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -36,6 +37,24 @@ void check_range(const I* values, size_t count, int64_t end, const char* message
   bool inside = true;
   for (size_t i = 0; i < count; ++i) inside &= values[i] >= 0 && int64_t(values[i]) < end;
   require(inside, message);
+}
+
+// Arrays that take over memory.
+template <class T>
+using Flat = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+Flat<T> owned(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Flat<T>(kept->data(), {kept->size()}, owner);
+}
+
+template <class T>
+Flat<T> owned(std::unique_ptr<T[]>&& values, int64_t count) {
+  T* kept = values.release();
+  nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return Flat<T>(kept, {size_t(count)}, owner);
 }
 
 using Vector = Array<double>;

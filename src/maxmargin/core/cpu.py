@@ -14,15 +14,15 @@ import maxmargin.core._cpu as _cpu  # compiled: it has no types
 from maxmargin.core import lapack
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
 from maxmargin.core.backend import (
-    Ended,
     Extremes,
     KernelTuple,
     NotFinite,
     Points,
     Steps,
+    Survey,
     Variables,
-    Walk,
 )
+from maxmargin.core.factor_backend import Ended, Walk
 from maxmargin.core.linear_backend import Descent, LinearBackend, OnlineBackend, Order, TubeTuple
 from maxmargin.core.memory import contiguous
 from maxmargin.core.panels import cholesky_in_panels
@@ -32,6 +32,9 @@ from maxmargin.core.threads import thread_count
 INSTRUCTION_LEVEL: str = _cpu.LEVEL
 """The instruction level chosen at import: "base", "v3" (AVX2) or "v4" (AVX-512); the environment
 variable MAXMARGIN_LEVEL forces one."""
+
+WALKED = 30.0
+"""What a variable costs in a pass over all of them, in multiply-adds: it is read from memory."""
 
 
 def _size(P: Points, index: Indices) -> int:
@@ -138,26 +141,25 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         found = _cpu.group_extremes(G, b, lower, upper, begin, fixed)
         return list(map(Extremes._make, found))
 
-    def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
-        return Steps(*_cpu.pair_steps(K, *variables, tol, most, thread_count(K.size)))
+    def survey(
+        self, variables: Variables, F: Floats, row: Integers, linear: Floats, other: Floats
+    ) -> Survey:
+        threads = thread_count(WALKED * len(row))
+        groups, value, squared = _cpu.survey(*variables, F, row, linear, other, threads)
+        return Survey(variables, list(map(Extremes._make, groups)), 0.5 * value, squared**0.5)
 
-    def pair_steps_on_points(
-        self,
-        kernel: KernelTuple,
-        A: Points,
-        a: Indices,
-        variables: Variables,
-        tol: float,
-        most: int,
-    ) -> Steps:
-        # A round computes some hundred times as many values: below, starting threads costs more.
-        threads = thread_count(len(variables.G) * (A.shape[1] + 16.0) * 2)
-        taken, violation, negative, unbounded, finite = _cpu.pair_steps_on_points(
-            kernel, A, a, *variables, tol, most, threads
+    def candidates(
+        self, variables: Variables, level: Floats, size: int
+    ) -> tuple[Integers, Floats, Integers]:
+        G, b, lower, upper, _, begin, fixed = variables
+        threads = thread_count(WALKED * len(G))
+        found: tuple[Integers, Floats, Integers] = _cpu.candidates(
+            G, b, lower, upper, begin, fixed, contiguous(level), size, threads
         )
-        if not finite:
-            raise NotFinite
-        return Steps(taken, violation, negative, unbounded)
+        return found
+
+    def pair_steps(self, K: Matrix, variables: Variables, tol: float, most: int) -> Steps:
+        return Steps(*_cpu.pair_steps(K, *variables, tol, most))
 
     def separate_steps(
         self,

@@ -1,15 +1,17 @@
 // The binding of dual variables: extremes of the gradient, pair steps, and walks along faces.
+#include "candidates.h"
 #include "face.h"
 #include "holder.h"
 #include "separate.h"
+#include "survey.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 namespace {
 
-// The problem of n variables with the tile K, or without one, after every check.
+// The problem of n variables with a tile K of some rows, or without one, after every check.
 template <class T>
-Block<T> block_of(const T* K, size_t n, const Writable<double>& G, const Writable<double>& b,
-                  const Array<double>& lower, const Array<double>& upper,
+Block<T> block_of(const T* K, size_t n, size_t rows, const Writable<double>& G,
+                  const Writable<double>& b, const Array<double>& lower, const Array<double>& upper,
                   const Array<double>& ridge, const Array<int64_t>& group_begin,
                   const Array<bool>& fixed) {
   require(G.ndim() == 1 && b.ndim() == 1 && lower.ndim() == 1 && upper.ndim() == 1 &&
@@ -25,10 +27,10 @@ Block<T> block_of(const T* K, size_t n, const Writable<double>& G, const Writabl
     require(group_begin.data()[g] <= group_begin.data()[g + 1], "pair_steps: groups");
   require(fixed.ndim() == 1 && int64_t(fixed.shape(0)) == groups,
           "pair_steps: whether the sum of each group is fixed");
-  return {int64_t(n),   K,
-          G.data(),     b.data(),
-          lower.data(), upper.data(),
-          ridge.data(), group_begin.data(),
+  require(n == 0 || (rows > 0 && n % rows == 0), "pair_steps: K must be square and fit G");
+  return {int64_t(n),   int64_t(rows), K,
+          G.data(),     b.data(),      lower.data(),
+          upper.data(), ridge.data(),  group_begin.data(),
           fixed.data(), groups};
 }
 
@@ -37,34 +39,16 @@ std::tuple<int64_t, double, bool, bool> pair_steps(Array<T> K, Writable<double> 
                                                    Writable<double> b, Array<double> lower,
                                                    Array<double> upper, Array<double> ridge,
                                                    Array<int64_t> group_begin, Array<bool> fixed,
-                                                   double tol, int64_t max_steps, int threads) {
-  require(K.ndim() == 2 && K.shape(0) == G.size() && K.shape(1) == G.size(),
-          "pair_steps: K must be square and fit G");
+                                                   double tol, int64_t max_steps) {
+  require(K.ndim() == 2 && K.shape(0) == K.shape(1), "pair_steps: K must be square and fit G");
   const Block<T> block =
-      block_of<T>(K.data(), K.shape(0), G, b, lower, upper, ridge, group_begin, fixed);
+      block_of<T>(K.data(), G.size(), K.shape(0), G, b, lower, upper, ridge, group_begin, fixed);
   BlockResult r;
   {
     nb::gil_scoped_release release;
-    r = hot::pair_steps(block, tol, max_steps, threads);
+    r = hot::pair_steps(block, tol, max_steps);
   }
   return {r.steps, r.violation, r.negative, r.unbounded};
-}
-
-template <class T>
-std::tuple<int64_t, double, bool, bool, bool> pair_steps_on_points(
-    const KernelTuple& kernel, const PointsHolder<T>& A, const Index& a, Writable<double> G,
-    Writable<double> b, Array<double> lower, Array<double> upper, Array<double> ridge,
-    Array<int64_t> group_begin, Array<bool> fixed, double tol, int64_t max_steps, int threads) {
-  const Selection<T> S = select(A, a);
-  const Block<T> block =
-      block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
-  const Kernel k = kernel_of(kernel);
-  BlockResult r;
-  {
-    nb::gil_scoped_release release;
-    r = hot::pair_steps_on_points(block, k, S, tol, max_steps, threads);
-  }
-  return {r.steps, r.violation, r.negative, r.unbounded, r.finite};
 }
 
 // The outcome of each group.
@@ -76,8 +60,8 @@ std::vector<std::tuple<int64_t, double, bool, bool, bool>> separate_steps(
     double tol, Array<int64_t> most, int threads) {
   const Selection<T> S = select(A, a);
   const Selection<double> E = select(exact, a);
-  const Block<T> all =
-      block_of<T>(nullptr, size_t(S.size), G, b, lower, upper, ridge, group_begin, fixed);
+  const Block<T> all = block_of<T>(nullptr, size_t(S.size), size_t(S.size), G, b, lower, upper,
+                                   ridge, group_begin, fixed);
   require(most.ndim() == 1 && int64_t(most.shape(0)) == all.groups, "separate_steps: most");
   const Kernel k = kernel_of(kernel);
   std::vector<BlockResult> results;
@@ -91,32 +75,74 @@ std::vector<std::tuple<int64_t, double, bool, bool, bool>> separate_steps(
   return found;
 }
 
-// For each group: the least gradient that can grow, the greatest that can shrink, the sum over the
-// free variables, their number.
-std::vector<std::tuple<double, double, double, int64_t>> group_extremes(
-    Array<double> G, Array<double> b, Array<double> lower, Array<double> upper,
-    Array<int64_t> group_begin, Array<bool> fixed) {
-  require(b.size() == G.size() && lower.size() == G.size() && upper.size() == G.size(),
+struct Groups {  // checked
+  const double *b, *lower, *upper;
+  const int64_t* begin;
+  const bool* fixed;
+  int64_t count;
+};
+Groups groups_of(size_t n, const Array<double>& b, const Array<double>& lower,
+                 const Array<double>& upper, const Array<int64_t>& begin,
+                 const Array<bool>& fixed) {
+  require(b.size() == n && lower.size() == n && upper.size() == n,
           "group_extremes: lengths differ");
-  const size_t groups = group_begin.size() > 0 ? group_begin.size() - 1 : 0;
-  check_range(group_begin.data(), group_begin.size(), int64_t(G.size()) + 1,
-              "group_extremes: groups out of range");
+  const size_t groups = begin.size() > 0 ? begin.size() - 1 : 0;
+  check_range(begin.data(), begin.size(), int64_t(n) + 1, "group_extremes: groups out of range");
   require(fixed.size() == groups, "group_extremes: whether the sum of each group is fixed");
-  std::vector<std::tuple<double, double, double, int64_t>> found;
-  for (size_t g = 0; g < groups; ++g) {
-    double least = infinity, greatest = -infinity, sum = 0;
-    int64_t free = 0;
-    for (int64_t k = group_begin.data()[g]; k < group_begin.data()[g + 1]; ++k) {
-      const double value = G.data()[k];
-      const bool grow = b.data()[k]<upper.data()[k], shrink = b.data()[k]> lower.data()[k];
-      if (grow && value < least) least = value;
-      if (shrink && value > greatest) greatest = value;
-      if (grow && shrink) sum += value, ++free;
-    }
-    if (!fixed.data()[g]) least = std::min(least, 0.0), greatest = std::max(greatest, 0.0);
-    found.emplace_back(least, greatest, sum, free);
-  }
+  return {b.data(), lower.data(), upper.data(), begin.data(), fixed.data(), int64_t(groups)};
+}
+
+// Of each group: the least gradient that can grow, the greatest that can shrink, the sum over the
+// free variables, their number.
+using Reaches = std::vector<std::tuple<double, double, double, int64_t>>;
+Reaches listed(const Survey& survey) {
+  Reaches found;
+  for (const Reach& r : survey.groups)
+    found.emplace_back(r.least, r.greatest, r.free_sum, int64_t(r.free));
   return found;
+}
+
+Reaches group_extremes(Array<double> G, Array<double> b, Array<double> lower, Array<double> upper,
+                       Array<int64_t> group_begin, Array<bool> fixed) {
+  const Groups g = groups_of(G.size(), b, lower, upper, group_begin, fixed);
+  return listed(survey(nullptr, G.data(), g.b, g.lower, g.upper, g.begin, g.fixed, g.count, 1));
+}
+
+// G, and: the extremes of its groups, b'(G + linear), |b - other|^2.
+std::tuple<Reaches, double, double> survey_of(Writable<double> G, Array<double> b,
+                                              Array<double> lower, Array<double> upper,
+                                              Array<double> ridge, Array<int64_t> group_begin,
+                                              Array<bool> fixed, Array<double> F,
+                                              Array<int64_t> row, Array<double> linear,
+                                              Array<double> other, int threads) {
+  const size_t n = G.size();
+  const Groups g = groups_of(n, b, lower, upper, group_begin, fixed);
+  require(ridge.size() == n && row.size() == n && linear.size() == n && other.size() == n,
+          "survey: lengths differ");
+  check_range(row.data(), n, int64_t(F.size()), "survey: row out of range");
+  const Gradient parts{F.data(), linear.data(), ridge.data(), other.data(), row.data(), G.data()};
+  Survey found;
+  {
+    nb::gil_scoped_release release;
+    found = survey(&parts, G.data(), g.b, g.lower, g.upper, g.begin, g.fixed, g.count, threads);
+  }
+  return {listed(found), found.value, found.squared};
+}
+
+// The variables that are free or violate optimality, -level - G of each, and the nearest others.
+std::tuple<Flat<int64_t>, Flat<double>, Flat<int64_t>> candidates(
+    Array<double> G, Array<double> b, Array<double> lower, Array<double> upper,
+    Array<int64_t> group_begin, Array<bool> fixed, Array<double> level, int64_t size, int threads) {
+  const Groups g = groups_of(G.size(), b, lower, upper, group_begin, fixed);
+  require(int64_t(level.size()) == g.count, "candidates: a level for each group");
+  Candidates found;
+  {
+    nb::gil_scoped_release release;
+    found =
+        Look(G.data(), g.b, g.lower, g.upper, g.begin, level.data(), g.count, threads).run(size);
+  }
+  return {owned(std::move(found.first)), owned(std::move(found.below)),
+          owned(std::move(found.nearest))};
 }
 
 std::tuple<int64_t, int> face_steps(Writable<double> b, Writable<double> u, Writable<double> d,
@@ -151,12 +177,7 @@ template <class T>
 void bind(nb::module_& m) {
   m.def("pair_steps", &pair_steps<T>, nb::arg("K").noconvert(), nb::arg("G").noconvert(),
         nb::arg("b").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("ridge"),
-        nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"),
-        nb::arg("threads"));
-  m.def("pair_steps_on_points", &pair_steps_on_points<T>, nb::arg("kernel"), nb::arg("A"),
-        nb::arg("a").none(), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
-        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
-        nb::arg("tol"), nb::arg("max_steps"), nb::arg("threads"));
+        nb::arg("group_begin"), nb::arg("fixed"), nb::arg("tol"), nb::arg("max_steps"));
   m.def("separate_steps", &separate_steps<T>, nb::arg("kernel"), nb::arg("A"), nb::arg("exact"),
         nb::arg("a"), nb::arg("G").noconvert(), nb::arg("b").noconvert(), nb::arg("lower"),
         nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"),
@@ -166,6 +187,12 @@ void bind(nb::module_& m) {
 void bind_float64(nb::module_& m) {
   m.def("group_extremes", &group_extremes, nb::arg("G"), nb::arg("b"), nb::arg("lower"),
         nb::arg("upper"), nb::arg("group_begin"), nb::arg("fixed"));
+  m.def("survey", &survey_of, nb::arg("G").noconvert(), nb::arg("b"), nb::arg("lower"),
+        nb::arg("upper"), nb::arg("ridge"), nb::arg("group_begin"), nb::arg("fixed"), nb::arg("F"),
+        nb::arg("row"), nb::arg("linear"), nb::arg("other"), nb::arg("threads"));
+  m.def("candidates", &candidates, nb::arg("G"), nb::arg("b"), nb::arg("lower"), nb::arg("upper"),
+        nb::arg("group_begin"), nb::arg("fixed"), nb::arg("level"), nb::arg("size"),
+        nb::arg("threads"));
   m.def("face_steps", &face_steps, nb::arg("b").noconvert(), nb::arg("u").noconvert(),
         nb::arg("d").noconvert(), nb::arg("lower"), nb::arg("upper"), nb::arg("pinned").noconvert(),
         nb::arg("group"), nb::arg("groups"), nb::arg("Z").noconvert(), nb::arg("R").noconvert(),

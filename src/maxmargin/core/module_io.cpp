@@ -8,23 +8,6 @@ namespace {
 
 constexpr int64_t least_piece = 1 << 18;  // bytes a thread parses at least
 
-template <class T>
-using Flat = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-template <class T>
-Flat<T> owned(std::vector<T>&& values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Flat<T>(kept->data(), {kept->size()}, owner);
-}
-
-template <class T>
-Flat<T> owned(std::unique_ptr<T[]>&& values, int64_t count) {
-  T* kept = values.release();
-  nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return Flat<T>(kept, {size_t(count)}, owner);
-}
-
 nb::object as_tuple(TextRows&& rows, int64_t before) {
   const int64_t least = rows.least == INT64_MAX ? -1 : rows.least;
   return nb::make_tuple(owned(std::move(rows.targets)), owned(std::move(rows.ends)),

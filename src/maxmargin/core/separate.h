@@ -9,7 +9,7 @@
 #pragma once
 #include <vector>
 
-#include "nested.h"
+#include "pair_steps.h"
 #include "threads.h"
 
 namespace maxmargin::MAXMARGIN_LEVEL {
@@ -32,6 +32,7 @@ class Separate {
     const int64_t begin = all.group_begin[g], size = all.group_begin[g + 1] - begin,
                   own[2] = {0, size};
     const Block<T> block{size,
+                         size,
                          nullptr,
                          all.G + begin,
                          all.b + begin,
@@ -50,7 +51,7 @@ class Separate {
       total.unbounded |= part.unbounded;
       total.finite = part.finite && renew(block, begin);
       if (!total.finite) return total;
-      total.violation = Nested<T, Stored<T>>(block, {nullptr, size}, size).measure();
+      total.violation = block.violation();
       const bool spent = part.steps == 0 || part.unbounded || total.steps >= max_steps;
       if (total.violation <= tol || spent || !(total.violation < least_fall * last)) return total;
     }
@@ -72,9 +73,13 @@ class Separate {
 
   BlockResult steps(Block<T> block, int64_t begin, double tol, int64_t max_steps) {
     const Selection<T> own = part(points, begin, block.size);
+    const auto room = [&] {
+      tile.resize(size_t(block.size * block.size));
+      return tile.data();
+    };
     if (block.size > stored_size)
-      return pair_steps_on_points(block, kernel, own, tol, max_steps, 1);
-    tile.resize(size_t(block.size * block.size));
+      return pair_steps_on_points(block, kernel, own, tol, max_steps, 1, room);
+    room();
     if (!kernel_block(kernel, own, own, tile.data(), nullptr, true, 1))
       return {0, infinity, false, false, false};
     block.K = tile.data();

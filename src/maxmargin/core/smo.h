@@ -12,10 +12,21 @@
 // A group whose sum is not fixed has one more variable, number n: it has no bounds, its row of K is
 // zero, and so is its gradient. A pair of it and another variable is a step of that variable alone.
 //
-// A step makes two passes over the tile's variables: one updates G and finds i, one finds j. The
-// gains that choose j are computed in float32, where a division is cheap; the step itself in
-// float64.
+// A step makes two passes over the tile's variables: one updates G and finds i, one finds j.
+//
+// **Precision.** The passes work on a copy of G in the precision of K,
+//
+//   (G - level of its group) / violation,
+//
+// so that what is near the margin is near 0 and keeps its digits. Steps and b are float64. Before
+// rounding of the copy can hide what is left of the violation,
+//
+//   G += (K + diag(ridge)) (b - b at the copy)        in float64,
+//
+// and steps go on from a new copy.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -25,17 +36,14 @@
 namespace maxmargin::MAXMARGIN_LEVEL {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr int L8 = lanes<double>;
-typedef float Narrow __attribute__((vector_size(sizeof(float) * L8)));
-typedef int32_t INarrow __attribute__((vector_size(sizeof(int32_t) * L8)));
-
-template <class To, class T>
-inline To load_as(const T* p) {  // L8 values, converted
-  typedef T From __attribute__((vector_size(sizeof(T) * L8)));
-  From v;
-  std::memcpy(&v, p, sizeof v);
-  return __builtin_convertvector(v, To);
-}
+// The copy of the gradient is doubted once its violation is at most this many times its rounding
+// error, and where it reaches the tolerance, unless that is a negligible share of it (decision 40).
+// Steps aim a little below the tolerance: rounding may leave them above.
+constexpr double doubt = 8, negligible = 0.25, within = 0.99;
+// A step rounds K t, and entries of the copy, of which those near the level are about 1/4.
+constexpr double rounded_square = 1.0 / 16;
+// The least curvature of a pair, relative to its diagonal values, when gains are compared.
+constexpr double least_curvature = 1e-6, least_positive = 1e-30;
 
 struct Extremes {  // of one group
   double least_growable = infinity, greatest_shrinkable = -infinity;
@@ -48,17 +56,36 @@ struct Extremes {  // of one group
 };
 
 // One working-set problem; variables of a group are contiguous: group g is [group_begin[g],
-// group_begin[g + 1]).
+// group_begin[g + 1]). Variable k has row k mod rows of K: in regression two share a row.
 template <class T>
 struct Block {
-  int64_t size;
-  const T* K;  // size x size
-  double* G;   // gradient, in and out
-  double* b;   // variables, in and out
+  int64_t size, rows;  // size is a multiple of rows
+  const T* K;          // rows x rows
+  double* G;           // gradient, in and out
+  double* b;           // variables, in and out
   const double *lower, *upper, *ridge;
   const int64_t* group_begin;
   const bool* fixed;  // whether the sum of a group is fixed
   int64_t groups;
+
+  const T* row(int64_t k) const { return K + k % rows * rows; }
+  double value(int64_t k, int64_t l) const { return double(row(k)[l % rows]); }
+  bool can_grow(int64_t k) const { return b[k] < upper[k]; }
+  bool can_shrink(int64_t k) const { return b[k] > lower[k]; }
+  Extremes extremes(int64_t g) const {
+    Extremes e;
+    for (int64_t k = group_begin[g]; k < group_begin[g + 1]; ++k) {
+      if (can_grow(k) && G[k] < e.least_growable) e.least_growable = G[k], e.i = k;
+      if (can_shrink(k)) e.greatest_shrinkable = std::max(e.greatest_shrinkable, G[k]);
+    }
+    if (!fixed[g]) e.with_origin(size);
+    return e;
+  }
+  double violation() const {
+    double worst = 0;
+    for (int64_t g = 0; g < groups; ++g) worst = std::max(worst, extremes(g).violation());
+    return worst;
+  }
 };
 
 struct BlockResult {
@@ -69,60 +96,154 @@ struct BlockResult {
   bool finite = true;  // all kernel values were finite
 };
 
+// G += sum of delta_s K[moved_s], four rows at a time
+template <class T>
+void add_rows(const Block<T>& block, const std::vector<int64_t>& moved,
+              const std::vector<double>& delta) {
+  for (size_t s = 0; s < moved.size(); s += 4) {
+    const T* r[4];
+    double d[4];
+    for (size_t q = 0; q < 4; ++q) {  // the last rows count for nothing where they are too many
+      const bool more = s + q < moved.size();
+      r[q] = block.row(moved[more ? s + q : s]), d[q] = more ? delta[s + q] : 0.0;
+    }
+    for (double* G = block.G; G < block.G + block.size; G += block.rows)
+      for (int64_t k = 0; k < block.rows; ++k)
+        G[k] += (d[0] * double(r[0][k]) + d[1] * double(r[1][k])) +
+                (d[2] * double(r[2][k]) + d[3] * double(r[3][k]));
+  }
+}
+
 template <class T>
 class Smo {
  public:
-  Smo(const Block<T>& block)
+  explicit Smo(const Block<T>& block)
       : block(block),
         n(block.size),
-        blocked_up(size_t(n)),
-        blocked_down(size_t(n)),
+        up(size_t(n)),
+        down(size_t(n)),
         diagonal(size_t(n)),
+        before(size_t(n)),
+        level(size_t(block.groups)),
         ends(size_t(block.groups)) {
     double greatest = 0;
     for (int64_t k = 0; k < n; ++k) greatest = std::max(greatest, std::abs(diagonal_of(k)));
     scale = greatest > 0 ? 1 / greatest : 1;
-    for (int64_t k = 0; k < n; ++k) diagonal[size_t(k)] = float(diagonal_of(k) * scale), refresh(k);
+    for (int64_t k = 0; k < n; ++k) diagonal[size_t(k)] = T(diagonal_of(k) * scale);
     for (int64_t g = 0; g < block.groups; ++g)
-      if (!block.fixed[g]) zeros.assign(size_t(n), T(0));
+      if (!block.fixed[g]) zeros.assign(size_t(block.rows), T(0));
   }
 
   BlockResult run(double tol, int64_t max_steps) {
     BlockResult result{0, 0, false, false};
-    update(0, block.K, block.K);
     for (;;) {
-      result.violation = 0;
-      for (const Extremes& e : ends) result.violation = std::max(result.violation, e.violation());
-      if (!(result.violation > tol) || result.steps >= max_steps) break;
-      int64_t i = -1, j = -1;
-      float gain = 0;
-      for (int64_t g = 0; g < block.groups; ++g)
-        if (partner(g, 1 / result.violation, gain, j)) i = ends[size_t(g)].i;
-      if (j < 0 || !step(i, j, result)) break;
-      ++result.steps;
+      result.violation = copy();
+      if (!(result.violation > tol) || result.steps >= max_steps) return result;
+      const int64_t last = result.steps;
+      if (burst(tol, max_steps, result)) {
+        take_copy();
+        return result;
+      }
+      if (result.steps == last) return result;
+      renew();
     }
-    return result;
   }
 
  private:
+  static constexpr int L = lanes<T>;
+  // Vectors whose extremes are found side by side: one comparison need not wait for the last.
+  static constexpr int chains = vector_bytes == 64 ? 4 : 2;
+
   Block<T> block;
   int64_t n;
-  // Added to G they leave out the variables that cannot grow (+infinity) or shrink (-infinity).
-  Aligned<double> blocked_up, blocked_down;
-  Aligned<float> diagonal;  // of Q, scaled to at most 1
+  Aligned<T> up, down;  // the copy; infinity where b cannot grow, -infinity where it cannot shrink
+  double unit = 1;      // of the copy
+  Aligned<T> diagonal;  // of Q, scaled to at most 1
   double scale;
-  std::vector<Extremes> ends;
-  std::vector<T> zeros;  // the row of variable n
+  std::vector<double> before, level;  // b at the copy; of each group
+  std::vector<Extremes> ends;         // of the copy
+  std::vector<T> zeros;               // the row of variable n
+
+  // Makes the copy and returns the violation.
+  double copy() {
+    double violation = 0;
+    for (int64_t g = 0; g < block.groups; ++g) {
+      const Extremes e = block.extremes(g);
+      const double middle = (e.least_growable + e.greatest_shrinkable) / 2;
+      level[size_t(g)] = block.fixed[g] && std::isfinite(middle) ? middle : 0;
+      violation = std::max(violation, e.violation());
+    }
+    unit = violation > 0 && violation < infinity ? violation : 1;
+    for (int64_t g = 0; g < block.groups; ++g)
+      for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k)
+        set(k, (block.G[k] - level[size_t(g)]) / unit);
+    std::copy(block.b, block.b + n, before.begin());
+    if (n > 0) update(T(0), block.K, block.K);
+    return violation;
+  }
+  void set(int64_t k, double value) {
+    up[size_t(k)] = T(block.can_grow(k) ? value : infinity);
+    down[size_t(k)] = T(block.can_shrink(k) ? value : -infinity);
+  }
+  // G from its copy; a variable that cannot move has none
+  void take_copy() {
+    for (int64_t g = 0; g < block.groups; ++g)
+      for (int64_t k = block.group_begin[g]; k < block.group_begin[g + 1]; ++k)
+        if (block.can_grow(k) || block.can_shrink(k))
+          block.G[k] = level[size_t(g)] + unit * copy_of(k);
+        else
+          for (int64_t l = 0; l < n; ++l)
+            block.G[k] += (block.b[l] - before[size_t(l)]) * block.value(k, l);
+  }
+  double copy_of(int64_t k) const {
+    return up[size_t(k)] < T(infinity) ? up[size_t(k)] : down[size_t(k)];
+  }
+  // G from what was moved since the copy
+  void renew() {
+    std::vector<int64_t> moved;
+    std::vector<double> delta;
+    for (int64_t k = 0; k < n; ++k) {
+      const double change = block.b[k] - before[size_t(k)];
+      if (change == 0) continue;
+      moved.push_back(k), delta.push_back(change);
+      block.G[k] += block.ridge[k] * change;
+    }
+    add_rows(block, moved, delta);
+  }
+
+  // Takes steps on the copy; whether they reached the tolerance.
+  bool burst(double tol, int64_t max_steps, BlockResult& result) {
+    constexpr double rounding = doubt * std::numeric_limits<T>::epsilon();
+    for (double squares = 0; result.steps < max_steps; ++result.steps) {  // of what was rounded
+      double violation = 0;
+      for (const Extremes& e : ends) violation = std::max(violation, e.violation());
+      result.violation = unit * violation;
+      const double noise = rounding * std::sqrt(squares);
+      const bool reached = !(result.violation > within * tol);
+      if (reached && unit * noise <= negligible * tol) return true;
+      if (reached || (squares > 0 && !(violation > noise))) return false;
+      int64_t i = -1, j = -1;
+      Gain gain;
+      for (int64_t g = 0; g < block.groups; ++g)
+        if (partner(g, gain, j)) i = ends[size_t(g)].i;
+      if (j < 0) return false;
+      const double t = step(i, j, result);
+      if (result.unbounded) return false;
+      const double change = t / (scale * unit);
+      squares += change * change + rounded_square;
+    }
+    return false;
+  }
 
   // With `alone` one of the variables may be number n.
   template <bool alone>
   bool real(int64_t k) const {
     return !alone || k < n;
   }
-  const T* row(int64_t k) const { return k < n ? block.K + k * n : zeros.data(); }
+  const T* row(int64_t k) const { return k < n ? block.row(k) : zeros.data(); }
   template <bool alone>
   double value(int64_t k, int64_t l) const {
-    return real<alone>(k) && real<alone>(l) ? double(block.K[k * n + l]) : 0.0;
+    return real<alone>(k) && real<alone>(l) ? block.value(k, l) : 0.0;
   }
   template <bool alone>
   double at(const double* values, int64_t k, double otherwise) const {
@@ -136,107 +257,150 @@ class Smo {
   void move(int64_t k, double t) {
     if (real<alone>(k)) block.b[k] += t;
   }
-  template <bool alone = false>
-  void refresh(int64_t k) {
-    if (!real<alone>(k)) return;
-    blocked_up[size_t(k)] = block.b[k] < block.upper[k] ? 0 : infinity;
-    blocked_down[size_t(k)] = block.b[k] > block.lower[k] ? 0 : -infinity;
+
+  static IVec<T> first_lanes(int64_t begin) {
+    IVec<T> index = {};
+    for (int l = 0; l < L; ++l) index[l] = decltype(index[0] + 0)(begin + l);
+    return index;
   }
 
-  // G += t (Ki - Kj), and the extremes of every group
-  void update(double t, const T* Ki, const T* Kj) {
-    double* G = block.G;
+  // act(first, last, base) for the variables of group g in stretches: of variable k, entry k - base
+  // of a row of K
+  template <class Act>
+  void stretches(int64_t g, const Act& act) const {
+    const int64_t end = block.group_begin[g + 1];
+    for (int64_t k = block.group_begin[g]; k < end;) {
+      const int64_t base = k / block.rows * block.rows, last = std::min(end, base + block.rows);
+      act(k, last, base);
+      k = last;
+    }
+  }
+
+  // The copy += t (Ki - Kj), and its extremes in every group
+  void update(T t, const T* Ki, const T* Kj) {
     for (int64_t g = 0; g < block.groups; ++g) {
-      const int64_t begin = block.group_begin[g], end = block.group_begin[g + 1];
       Extremes found;
-      Vec<double> least = broadcast<double>(infinity), greatest = broadcast<double>(-infinity);
-      IVec<double> at = {}, index = {};
-      for (int l = 0; l < L8; ++l) index[l] = begin + l;
-      int64_t k = begin;
-      for (; k + L8 <= end; k += L8, index += L8) {
-        const Vec<double> now =
-            load(G + k) + t * (load_as<Vec<double>>(Ki + k) - load_as<Vec<double>>(Kj + k));
-        store<double>(G + k, now);
-        const Vec<double> up = now + load(&blocked_up[size_t(k)]),
-                          down = now + load(&blocked_down[size_t(k)]);
-        at = up < least ? index : at;
-        least = up < least ? up : least;
-        greatest = down > greatest ? down : greatest;
-      }
-      for (int l = 0; l < L8; ++l) {
-        if (least[l] < found.least_growable ||
-            (least[l] == found.least_growable && least[l] < infinity && at[l] < found.i))
-          found.least_growable = least[l], found.i = at[l];
-        found.greatest_shrinkable = std::max(found.greatest_shrinkable, greatest[l]);
-      }
-      for (; k < end; ++k) {
-        G[k] += t * (double(Ki[k]) - double(Kj[k]));
-        if (G[k] + blocked_up[size_t(k)] < found.least_growable)
-          found.least_growable = G[k], found.i = k;
-        found.greatest_shrinkable =
-            std::max(found.greatest_shrinkable, G[k] + blocked_down[size_t(k)]);
-      }
+      stretches(g, [&](int64_t first, int64_t last, int64_t base) {
+        update(t, Ki - base, Kj - base, first, last, found);
+      });
       if (!block.fixed[g]) found.with_origin(n);
       ends[size_t(g)] = found;
     }
   }
+  void update(T t, const T* Ki, const T* Kj, int64_t begin, int64_t end, Extremes& found) {
+    T *u = up.data(), *d = down.data();
+    struct {
+      Vec<T> least = broadcast<T>(T(infinity)), greatest = broadcast<T>(-T(infinity));
+      IVec<T> at = {};
+      void look(const Vec<T>& grown, const Vec<T>& shrunk, const IVec<T>& index) {
+        at = grown < least ? index : at;
+        least = grown < least ? grown : least;
+        greatest = shrunk > greatest ? shrunk : greatest;
+      }
+    } chain[chains];
+    IVec<T> index = first_lanes(begin);
+    const auto look = [&](int64_t k, int c) {
+      const Vec<T> change = t * (load(Ki + k) - load(Kj + k)), grown = load(u + k) + change,
+                   shrunk = load(d + k) + change;
+      store<T>(u + k, grown), store<T>(d + k, shrunk);
+      chain[c].look(grown, shrunk, index);
+    };
+    int64_t k = begin;
+    for (; k + chains * L <= end; k += chains * L, index += chains * L)
+#pragma GCC unroll 8
+      for (int c = 0; c < chains; ++c) look(k + c * L, c);
+    for (; k + L <= end; k += L, index += L) look(k, 0);
+    for (int c = 1; c < chains; ++c)
+      chain[0].look(chain[c].least, chain[c].greatest, chain[c].at + c * L);
+    const auto consider = [&](double grown, double shrunk, int64_t at) {
+      if (grown < found.least_growable || (grown == found.least_growable && at < found.i))
+        found.least_growable = grown, found.i = at;
+      found.greatest_shrinkable = std::max(found.greatest_shrinkable, shrunk);
+    };
+    for (int l = 0; l < L; ++l) consider(chain[0].least[l], chain[0].greatest[l], chain[0].at[l]);
+    for (; k < end; ++k) {
+      const T change = t * (Ki[k] - Kj[k]);
+      consider(u[k] += change, d[k] += change, k);
+    }
+  }
+
+  // r^2 / eta of a pair; gains are compared without a division.
+  struct Gain {
+    T squared = 0, eta = 1;
+    bool operator<(const Gain& other) const { return squared * other.eta < other.squared * eta; }
+  };
 
   // Whether group g has a pair of greater gain than `gain`; raises it and sets the partner j.
-  bool partner(int64_t g, double unit, float& gain, int64_t& j) const {
+  bool partner(int64_t g, Gain& gain, int64_t& j) const {
     const Extremes& e = ends[size_t(g)];
     if (e.i < 0) return false;
-    const double* G = block.G;
-    const T* Ki = row(e.i);
-    const int64_t begin = block.group_begin[g], end = block.group_begin[g + 1];
-    const float diagonal_i = e.i < n ? diagonal[size_t(e.i)] : 0.0f;
-    const T scaled = T(scale);
-    Narrow best = Narrow{} + gain;
-    INarrow at = INarrow{} - 1, index = {};
-    for (int l = 0; l < L8; ++l) index[l] = int32_t(begin) + l;
-    int64_t k = begin;
-    for (; k + L8 <= end; k += L8, index += L8) {
-      const Vec<double> difference =
-          (load(G + k) + load(&blocked_down[size_t(k)]) - e.least_growable) * unit;
-      const Narrow r = __builtin_convertvector(difference, Narrow),
-                   sum = load_as<Narrow>(&diagonal[size_t(k)]) + diagonal_i;
-      Narrow eta = sum - 2 * scaled_row(Ki + k, scaled);
-      const Narrow floor = 1e-6f * (sum < Narrow{} ? -sum : sum) + 1e-30f;
-      eta = eta > floor ? eta : floor;
-      Narrow value = r * r / eta;
-      value = r > Narrow{} ? value : Narrow{} - 1;
-      at = value > best ? index : at;
-      best = value > best ? value : best;
-    }
+    const T own = e.i < n ? diagonal[size_t(e.i)] : T(0), least = T(e.least_growable);
     int64_t found = -1;
-    for (int l = 0; l < L8; ++l)
-      if (at[l] >= 0 && (best[l] > gain || (best[l] == gain && found >= 0 && at[l] < found)))
-        gain = best[l], found = at[l];
-    for (; k < end; ++k) {
-      const float r = float((G[k] + blocked_down[size_t(k)] - e.least_growable) * unit),
-                  sum = diagonal[size_t(k)] + diagonal_i;
-      const float eta = std::max(sum - 2 * float(Ki[k] * scaled), 1e-6f * std::abs(sum) + 1e-30f);
-      if (r > 0 && r * r / eta > gain) gain = r * r / eta, found = k;
-    }
-    if (!block.fixed[g] && e.i < n) {
-      const float r = float(-e.least_growable * unit), eta = std::max(diagonal_i, 1e-30f);
-      if (r > 0 && r * r / eta > gain) gain = r * r / eta, found = n;
-    }
+    stretches(g, [&](int64_t first, int64_t last, int64_t base) {
+      partner(row(e.i) - base, own, least, first, last, gain, found);
+    });
+    if (!block.fixed[g] && e.i < n) consider(n, -least, own, T(0), gain, found);
     if (found >= 0) j = found;
     return found >= 0;
   }
-  static Narrow scaled_row(const T* p, T scaled) {
-    typedef T From __attribute__((vector_size(sizeof(T) * L8)));
-    From v;
-    std::memcpy(&v, p, sizeof v);
-    return __builtin_convertvector(v * scaled, Narrow);
+  static T curvature_of(T sum, T twice) {
+    return std::max(sum - twice, std::max(T(least_curvature) * sum, T(least_positive)));
+  }
+  static void consider(int64_t k, T r, T sum, T twice, Gain& gain, int64_t& found) {
+    const Gain here{r * r, curvature_of(sum, twice)};
+    if (r > 0 && gain < here) gain = here, found = k;
+  }
+  void partner(const T* Ki, T own, T least, int64_t begin, int64_t end, Gain& gain,
+               int64_t& found) const {
+    const T twice = T(2 * scale), flat = T(least_curvature);
+    const Vec<T> zero = {}, tiny = broadcast<T>(T(least_positive));
+    struct {
+      Vec<T> squared, eta;
+      IVec<T> at = IVec<T>{} - 1;
+      void look(const Vec<T>& square, const Vec<T>& curvature, const IVec<T>& index) {
+        const auto better = square * eta > squared * curvature;
+        at = better ? index : at;
+        squared = better ? square : squared;
+        eta = better ? curvature : eta;
+      }
+    } chain[chains];
+    for (auto& best : chain)
+      best.squared = broadcast<T>(gain.squared), best.eta = broadcast<T>(gain.eta);
+    IVec<T> index = first_lanes(begin);
+    const auto look = [&](int64_t k, int c) {
+      Vec<T> r = load(&down[size_t(k)]) - least;
+      r = r > zero ? r : zero;
+      const Vec<T> sum = load(&diagonal[size_t(k)]) + own;
+      Vec<T> floor = flat * sum, curvature = sum - twice * load(Ki + k);
+      floor = floor > tiny ? floor : tiny;
+      curvature = curvature > floor ? curvature : floor;
+      chain[c].look(r * r, curvature, index);
+    };
+    int64_t k = begin;
+    for (; k + chains * L <= end; k += chains * L, index += chains * L)
+#pragma GCC unroll 8
+      for (int c = 0; c < chains; ++c) look(k + c * L, c);
+    for (; k + L <= end; k += L, index += L) look(k, 0);
+    for (int c = 1; c < chains; ++c) {
+      const IVec<T> none = IVec<T>{} - 1, at = chain[c].at;
+      chain[0].look(chain[c].squared, chain[c].eta, at > none ? at + c * L : none);
+    }
+    for (int l = 0; l < L; ++l) {
+      const Gain here{chain[0].squared[l], chain[0].eta[l]};
+      const int64_t at = chain[0].at[l];
+      if (at >= 0 && (gain < here || (found >= 0 && !(here < gain) && at < found)))
+        gain = here, found = at;
+    }
+    for (; k < end; ++k)
+      consider(k, down[size_t(k)] - least, diagonal[size_t(k)] + own, twice * Ki[k], gain, found);
   }
 
-  // Move along the pair; false if nothing bounds the step.
-  bool step(int64_t i, int64_t j, BlockResult& result) {
+  // Move along the pair and return how far; result.unbounded if nothing bounds the step.
+  double step(int64_t i, int64_t j, BlockResult& result) {
     return i < n && j < n ? step_along<false>(i, j, result) : step_along<true>(i, j, result);
   }
   template <bool alone>
-  bool step_along(int64_t i, int64_t j, BlockResult& result) {
+  double step_along(int64_t i, int64_t j, BlockResult& result) {
     const double between = value<alone>(i, j), sum = diagonal_of<alone>(i) + diagonal_of<alone>(j),
                  curvature = sum - 2.0 * between;
     const bool negative = curvature < -1e3 * std::numeric_limits<T>::epsilon() *
@@ -247,8 +411,9 @@ class Smo {
     const double ridge_i = at<alone>(block.ridge, i, 0.0), ridge_j = at<alone>(block.ridge, j, 0.0),
                  ridge = ridge_i + ridge_j;
     const double floor = std::max(1e-15 * std::abs(sum) + 1e-300, ridge);
-    double t =
-        (at<alone>(block.G, j, 0.0) - at<alone>(block.G, i, 0.0)) / std::max(curvature, floor);
+    const double own_i = real<alone>(i) ? copy_of(i) : 0.0,
+                 own_j = real<alone>(j) ? copy_of(j) : 0.0;
+    double t = unit * (own_j - own_i) / std::max(curvature, floor);
     // Between equal rows nothing bends the objective: it falls as far as the bounds allow. These
     // differences are exact.
     if (curvature <= floor && ridge == 0 &&
@@ -258,7 +423,7 @@ class Smo {
                  room_j = real<alone>(j) ? block.b[j] - block.lower[j] : infinity;
     if ((ridge > 0 ? negative : curvature <= floor) && room_i == infinity && room_j == infinity) {
       result.unbounded = true;
-      return false;
+      return 0;
     }
     // Cut at the nearer bound, exactly onto it.
     if (t < room_i && t < room_j) {
@@ -270,12 +435,10 @@ class Smo {
     } else {
       t = room_j, block.b[j] = block.lower[j], move<alone>(i, t);
     }
-    if (real<alone>(i)) block.G[i] += ridge_i * t;
-    if (real<alone>(j)) block.G[j] -= ridge_j * t;
-    refresh<alone>(i);
-    refresh<alone>(j);
-    update(t, row(i), row(j));
-    return true;
+    if (real<alone>(i)) set(i, own_i + ridge_i * t / unit);
+    if (real<alone>(j)) set(j, own_j - ridge_j * t / unit);
+    update(T(t / unit), row(i), row(j));
+    return t;
   }
 };
 

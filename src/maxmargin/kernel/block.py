@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Matrix
-from maxmargin.kernel import continuation, solution, working_set
+from maxmargin.kernel import continuation, working_set
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.face import NotConvex
 from maxmargin.kernel.newton import Tile, newton
@@ -45,9 +45,9 @@ from maxmargin.status import Status
 class Settings(NamedTuple):
     """How the rounds work."""
 
-    one_tile: int = 3072
-    """A problem with at most this many variables is one tile, unless its kernel is a user's
-    function (decision 12)."""
+    one_tile: int = 2048
+    """A problem of at most this many rows is one tile, unless its kernel is a user's function
+    (decision 40)."""
     target: float = 0.5
     """The share of tol that rounds aim at; the rest is room for the rounding of float32 products
     (decision 3)."""
@@ -160,11 +160,7 @@ def _begin(
         source = workspace.whole()
     elif start is not None and _take_over(state, problem, workspace):
         return
-    if (
-        start is None
-        and len(state.b) > SETTINGS.one_tile
-        and start_from_subsample(state, source, monitor)
-    ):
+    if start is None and n > SETTINGS.one_tile and start_from_subsample(state, source, monitor):
         return
     state.make_exact(source, monitor)
 
@@ -199,7 +195,8 @@ def _diagonal(source: Source, xp: Any) -> float:
 
 def rows_for(problem: DualProblem, workspace: KernelWorkspace, dtype: DTypeLike) -> RowCache:
     """The rows of a large problem."""
-    one_tile = len(problem.row) <= SETTINGS.one_tile and np.float32 in workspace.source.dtypes
+    small = workspace.source.n_rows <= SETTINGS.one_tile
+    one_tile = small and np.float32 in workspace.source.dtypes
     return workspace.rows(dtype, one_tile)
 
 
@@ -326,10 +323,9 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
     best_objective, best_violation, idle = np.inf, np.inf, 0
     ceiling, progress = state.ceiling, Progress()
     while True:
-        G = state.G
-        violation = solution.violation(state.variables(G), state.backend)
-        target = max(tol * state.unit(G), state.rounding(cache.dtype))
-        objective = state.objective_at(G)
+        seen = state.survey()
+        G, violation, objective = seen.variables.G, seen.violation, seen.objective
+        target = max(tol * state.unit(G), state.rounding(cache.dtype, seen.moved))
         if state.convex and not -objective <= ceiling:
             # above a primal value: these rows, rounded, are not positive semidefinite
             state.b, state.F = state.b_exact.copy(), state.F_exact.copy()
@@ -347,9 +343,9 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         best_violation = min(best_violation, violation)
         if idle > SETTINGS.patience or state.no_minimum() or progress.creeps(state):
             return Status.STALLED
-        size = working_set.size_for(state, cache)
+        size = working_set.size_for(state, cache, seen.free)
         whole, close = size == len(state.b), SETTINGS.close * violation <= target
-        chosen = xp.arange(size) if whole else working_set.choose(state, G, size, draw)
+        chosen = xp.arange(size) if whole else working_set.choose(state, seen, size, draw)
         if not whole or problem.in_margin_units:
             target = 0.9 * target if close else max(target, 0.1 * violation)
         if working_set.solve(state, cache, chosen, G, target, close, monitor) == 0:

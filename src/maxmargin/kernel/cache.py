@@ -6,15 +6,12 @@ With too little memory, products are computed without storing rows, with the sam
 """
 
 import os
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Integers, Matrix
-from maxmargin.core.backend import Steps
 from maxmargin.kernel.sources import Scratch, Source
 
 
@@ -65,8 +62,7 @@ class RowCache:
     """Kernel rows of one source in one precision; the capacity does not change any value.
 
     Memory: at most ``budget`` bytes; none for a precomputed matrix. ``whole`` is for problems of
-    one tile: the matrix is computed at once or, where values are cheap, only those that pair steps
-    need.
+    one tile: the matrix is computed at once.
     """
 
     def __init__(
@@ -75,8 +71,7 @@ class RowCache:
         self.source, self.dtype, xp = source, np.dtype(dtype), source.backend.xp
         self.xp, n = xp, source.n_rows
         self._clock, self.asked_whole = 0, whole
-        self.pointwise = whole and source.cheap
-        self.complete = (whole and not source.cheap) or source.stored
+        self.complete = whole or source.stored
         if self.complete:
             self.capacity, self._rows = n, source.block(None, None, dtype)
             self._slot = self._owner = xp.arange(n)
@@ -86,6 +81,7 @@ class RowCache:
             self._slot, self._owner = xp.full(n, -1), xp.full(self.capacity, -1)
         self._used = xp.zeros(self.capacity, np.int64)
         self._scratch = Scratch(xp)
+        self._last: tuple[Integers, Matrix] | None = None  # the last tile
 
     def _fetch(self, idx: Integers) -> Integers:
         """Make the rows present (there is room for all of them) and return their slots."""
@@ -103,38 +99,42 @@ class RowCache:
         return slots
 
     def is_whole(self, idx: Integers) -> bool:
-        """Whether K[idx, idx] is what is stored, as it is."""
-        return self.complete and bool(self.xp.array_equal(idx, self._owner))
-
-    def pair_steps(self, idx: Integers) -> Callable[..., Steps]:
-        """Pair steps on K[idx, idx]."""
-        if self.pointwise:
-            return partial(self.source.pair_steps, idx, self.dtype)
-        return partial(self.source.backend.pair_steps, self.tile(idx))
+        """Whether idx are all rows in order, once or more often: the tile is what is stored."""
+        n = len(self._owner)
+        whole = self.complete and len(idx) > 0 and len(idx) % n == 0
+        return whole and bool((idx.reshape(-1, n) == self._owner).all())
 
     def tile(self, idx: Integers, dtype: DTypeLike | None = None) -> Matrix:
         """K[idx, idx], from stored rows where that is faster, without storing new ones.
 
-        It is valid until the next call. Values of another precision than that of the rows are
-        computed.
+        Of all rows several times it is K alone, as pair steps take it. It is read only and valid
+        until the next call; the same tile is not made twice in a row. Values of another precision
+        than that of the rows are computed.
         """
-        if dtype is not None and self.dtype != dtype:
-            tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
-            self.source.fill_block(idx, idx, tile)
-            return tile
-        if self.is_whole(idx):
+        dtype = self.dtype if dtype is None else np.dtype(dtype)
+        if dtype == self.dtype and self.is_whole(idx):
             return self._rows
+        if self._last is not None:
+            last, tile = self._last
+            if tile.dtype == dtype and bool(self.xp.array_equal(last, idx)):
+                return tile
+        self._last = None
+        tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
+        self._fill(idx, tile)
+        self._last = idx, tile
+        return tile
+
+    def _fill(self, idx: Integers, tile: Matrix) -> None:
+        """tile = K[idx, idx]."""
         slots = self._slot[idx]
         stored = slots >= 0
-        tile = self._scratch.matrix("tile", (len(idx), len(idx)), self.dtype)
-        if stored.all() and not self.source.quick:
-            return self.source.backend.gather(self._rows, slots, idx, tile)
-        if self.source.quick or not stored.any():
+        if tile.dtype != self.dtype or self.source.quick or not stored.any():
             self.source.fill_block(idx, idx, tile)
-            return tile
-        tile[stored] = self.source.backend.gather(self._rows, slots[stored], idx)
-        tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
-        return tile
+        elif stored.all():
+            self.source.backend.gather(self._rows, slots, idx, tile)
+        else:
+            tile[stored] = self.source.backend.gather(self._rows, slots[stored], idx)
+            tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
 
     def block(self, a: Integers, b: Integers) -> Matrix:
         """K[a, b], from stored rows where all of a are, without storing new ones."""

@@ -30,7 +30,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers, Mask
-from maxmargin.core.backend import Backend, Ended, Variables, Walk
+from maxmargin.core.backend import Backend, Variables
+from maxmargin.core.factor_backend import Ended, Walk
 from maxmargin.kernel.bordered import BorderedFactor
 
 

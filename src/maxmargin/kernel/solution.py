@@ -78,9 +78,12 @@ def gradient(problem: DualProblem, b: Floats, kernel_part: Floats) -> Floats:
 
 def levels(variables: Variables, backend: Backend) -> tuple[Level, ...]:
     """The level of each group; see the top of this file."""
-    return tuple(
-        _level(*end) for end in zip(backend.group_extremes(variables), variables.fixed, strict=True)
-    )
+    return levels_at(backend.group_extremes(variables), variables.fixed)
+
+
+def levels_at(extremes: list[Extremes], fixed: NDArray[np.bool_]) -> tuple[Level, ...]:
+    """The same, from the extremes of the gradient."""
+    return tuple(_level(*end) for end in zip(extremes, fixed, strict=True))
 
 
 def _level(end: Extremes, fixed: bool) -> Level:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.backend import Backend, Variables
+from maxmargin.core.backend import Backend, Survey, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.problems import DualProblem, fold
@@ -50,8 +50,8 @@ class Settings(NamedTuple):
     """Hulls nearer than the square root of this times the data's scale meet, as far as float64 can
     tell (decision 4)."""
     nothing: float = 1e-15
-    """Share of the data's scale up to which a gap is the rounding of an objective that is 0: a tenth
-    of what the certificate counts as 0."""
+    """Share of the data's scale up to which a gap is the rounding of an objective that is 0: a
+    tenth of what the certificate counts as 0."""
     snap: float = 1e-12
     """Share of its range, and of the largest variable, within which a variable is at its bound."""
     products_at_once: int = 31_250_000
@@ -96,6 +96,11 @@ class State:
         """All variables, with their gradient."""
         problem = self.problem
         return Variables(G, self.b, problem.lower, problem.upper, problem.ridge, *self._groups)
+
+    def survey(self) -> Survey:
+        """All variables with their gradient, the objective, and how far b is from the exact F."""
+        problem, variables = self.problem, self.variables(self.xp.empty(len(self.b)))
+        return self.backend.survey(variables, self.F, problem.row, problem.linear, self.b_exact)
 
     @property
     def G(self) -> Floats:
@@ -160,11 +165,15 @@ class State:
         """How many rows have a coefficient."""
         return int(self.xp.count_nonzero(fold(self.problem, self.b, len(self.F), xp=self.xp)))
 
-    def rounding(self, dtype: DTypeLike) -> float:
-        """About the error of F with rows of this precision; 0 for float64."""
+    def rounding(self, dtype: DTypeLike, moved: float | None = None) -> float:
+        """About the error of F with rows of this precision; 0 for float64.
+
+        b has moved so far since F was exact, if that is known.
+        """
         if dtype != np.float32:
             return 0.0
-        moved = float(self.xp.sqrt(self.xp.sum((self.b - self.b_exact) ** 2)))
+        if moved is None:
+            moved = float(self.xp.sqrt(self.xp.sum((self.b - self.b_exact) ** 2)))
         return float(np.finfo(np.float32).eps) * self.diagonal * moved
 
     def unit(self, G: Floats) -> float:

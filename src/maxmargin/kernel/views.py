@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
-from maxmargin.core.backend import Steps, Variables
 from maxmargin.kernel.sources import NativeSource, Scratch, Source
 
 
@@ -110,11 +109,6 @@ class View(Source):
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
         rows = self._at(a)
         self.source.fill_block(rows, rows if a is b else self._at(b), out)
-
-    def pair_steps(
-        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
-    ) -> Steps:
-        return self.source.pair_steps(self._at(a), dtype, variables, tol, most)
 
     def add_product(
         self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Integers
-from maxmargin.core.backend import Variables
+from maxmargin.core.backend import Survey, Variables
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.face import NotConvex
 from maxmargin.kernel.newton import Tile, newton
 from maxmargin.kernel.problems import fold
-from maxmargin.kernel.solution import can_grow, can_shrink, levels, may_move
+from maxmargin.kernel.solution import levels_at, may_move
 from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
 
@@ -26,8 +26,8 @@ class Settings(NamedTuple):
 
     least: int = 1536
     """Variables, at least: a float32 tile of 9 MB (decision 7)."""
-    most: int = 4096
-    """Variables, at most: a float32 tile of 64 MB (decision 7)."""
+    most: int = 3072
+    """Variables, at most: a float32 tile of 36 MB (decision 40)."""
     one_in: int = 24
     """Between these limits, one variable of the working set for this many of the problem (decision
     12)."""
@@ -59,49 +59,43 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-def size_for(state: State, cache: RowCache) -> int:
-    """How many variables the next round takes."""
+def size_for(state: State, cache: RowCache, free: int) -> int:
+    """How many variables the next round takes; `free` are free now."""
     size = len(state.b)
     few = cache.complete and size <= SETTINGS.most
     single = cache.dtype == np.float32  # decision 21
-    if few or cache.pointwise or (single and cache.is_whole(state.problem.row)):
+    if few or (single and cache.is_whole(state.problem.row)):
         return size
     if not cache.complete and np.float32 not in cache.source.dtypes:
         return min(size, SETTINGS.asked)
-    grow, shrink = can_grow(state.problem, state.b), can_shrink(state.problem, state.b)
-    free = int(state.xp.count_nonzero(grow & shrink))
     wanted = max(SETTINGS.least, size // SETTINGS.one_in, int(SETTINGS.for_each_free * free))
     return min(size, SETTINGS.most, wanted)
 
 
-def choose(state: State, G: Floats, size: int, draw: np.random.Generator) -> Integers:
+def choose(state: State, seen: Survey, size: int, draw: np.random.Generator) -> Integers:
     """The working set: free variables, violators drawn at random, then those nearest to the margin.
 
     There are at most `size` of them, in order.
     """
-    xp, problem, b = state.xp, state.problem, state.b
-    grow, shrink = can_grow(problem, b), can_shrink(problem, b)
-    level = xp.asarray([one.value for one in levels(state.variables(G), state.backend)])
-    below = -level[problem.group] - G
+    xp, problem, (_, b, lower, upper, *_) = state.xp, state.problem, seen.variables
+    level = xp.asarray([one.value for one in levels_at(seen.extremes, seen.variables.fixed)])
+    first, below, rest = state.backend.candidates(seen.variables, level, size)
+    if len(first) <= size:
+        chosen: Integers = xp.sort(xp.concatenate([first, rest]))
+        return chosen
+    grow, shrink = b[first] < upper[first], b[first] > lower[first]
     up, down = xp.where(grow, below, -np.inf), xp.where(shrink, -below, -np.inf)
-    excess, free = xp.maximum(up, down), grow & shrink
-    first = xp.flatnonzero(free | (excess > 0))
-    if len(first) < size:
-        excess[first] = -np.inf
-        rest = len(excess) - (size - len(first))
-        found = xp.concatenate([first, xp.argpartition(excess, rest)[rest:]])
+    rank = xp.asarray(draw.random(len(first)))
+    if seen.free < SETTINGS.crowded * size:
+        rank += grow & shrink
     else:
-        rank = xp.asarray(draw.random(len(first)))
-        if xp.count_nonzero(free) < SETTINGS.crowded * size:
-            rank += free[first]
-        else:
-            rank[xp.argpartition(-rank * excess[first], size // 2)[: size // 2]] += 1.0
-        for kind in (up[first], down[first]):
-            for g in range(problem.groups):
-                inside = xp.flatnonzero((kind > 0) & (problem.group[first] == g))
-                rank[_greatest(kind, inside, xp)] = np.inf
-        found = first[xp.argpartition(-rank, size - 1)[:size]]
-    chosen: Integers = xp.sort(found)
+        most = -rank * xp.maximum(up, down)
+        rank[xp.argpartition(most, size // 2)[: size // 2]] += 1.0
+    for kind in (up, down):
+        for g in range(problem.groups):
+            inside = xp.flatnonzero((kind > 0) & (problem.group[first] == g))
+            rank[_greatest(kind, inside, xp)] = np.inf
+    chosen = xp.sort(first[xp.argpartition(-rank, size - 1)[:size]])
     return chosen
 
 
@@ -124,7 +118,7 @@ def solve(
 
     `close` says that the fit is near its end.
     """
-    pair_steps, convex = cache.pair_steps(state.problem.row[chosen]), state.convex
+    tile, convex = cache.tile(state.problem.row[chosen]), state.convex
     variables = state.variables(G).pick(chosen, state.backend)
     b, steps, at_once = variables.b, 0, SETTINGS.steps_at_once
     often = SETTINGS.stiff if state.factor is None else SETTINGS.easy
@@ -132,7 +126,7 @@ def solve(
     look = min(at_once, SETTINGS.look * len(chosen)) if convex and close else at_once
     while True:
         most = min(look, patience - steps, monitor.max_iter - state.steps - steps)
-        done = pair_steps(variables, tol, most)
+        done = state.backend.pair_steps(tile, variables, tol, most)
         steps += done.taken
         unbounded = done.unbounded or state.beyond(b)
         state.note(done.negative, unbounded)

@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from maxmargin.core.arrays import Floats, Indices, Integers, Matrix
-from maxmargin.core.backend import Backend, Steps, Variables
+from maxmargin.core.backend import Backend
 from maxmargin.kernel import rounding
 from maxmargin.kernel.kernels import Kernel, Kind
 
@@ -112,12 +112,6 @@ class Source(ABC):
     def fill_block(self, a: Indices, b: Indices, out: Matrix) -> None:
         """out = k(A[a], B[b]), in the precision of out."""
         out[...] = self.block(a, b, out.dtype)
-
-    def pair_steps(
-        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
-    ) -> Steps:
-        """Pair steps on K = k(A[a], A[a]); cheap sources compute only what is needed of it."""
-        return self.backend.pair_steps(self.block(a, a, dtype), variables, tol, most)
 
     def fill_rows(self, a: Integers, rows: Matrix, slots: Integers) -> None:
         """rows[slots] = k(A[a], B), in the precision of rows."""

@@ -259,14 +259,6 @@ class NativeSource(Source):
         with self._finite():
             self.backend.kernel_block(self._tuple, A, a, B, b, out)
 
-    def pair_steps(
-        self, a: Integers, dtype: DTypeLike, variables: Variables, tol: float, most: int
-    ) -> Steps:
-        with self._finite():
-            return self.backend.pair_steps_on_points(
-                self._tuple, self.points(dtype)[0], a, variables, tol, most
-            )
-
     @property
     def terms(self) -> int:
         """The most terms in a dot product."""
