@@ -4,12 +4,13 @@ Python.
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from helpers import settings
+from helpers import settings, threads
 from maxmargin.core.backend import Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel import rounding
@@ -288,9 +289,12 @@ def test_blocks_rows_and_products(name, dtype, at_once, monkeypatch):
 
 
 def test_so_many_rows_at_once():
-    assert NativeSource._rows_at_once(84, 1000) == 5000
-    assert NativeSource._rows_at_once(84, 10**9) == 8
-    assert NativeSource._rows_at_once(0, 0) == int(5e8)
+    for number in (1, 4):
+        with threads(number):
+            some = SimpleNamespace(terms=80)
+            assert NativeSource._rows_at_once(some, 1000, 4) == 5000 * number
+            assert NativeSource._rows_at_once(some, 10**9) == 8
+            assert NativeSource._rows_at_once(SimpleNamespace(terms=0), 0) == int(5e8) * number
 
 
 def test_products_of_groups_go_to_the_core_at_once_where_they_are_few(monkeypatch):
@@ -302,7 +306,10 @@ def test_products_of_groups_go_to_the_core_at_once_where_they_are_few(monkeypatc
     for limit, grouped in ((12 * 7 * (5 + 2 + 16.0), True), (12 * 7 * (5 + 2 + 16.0) - 84, False)):
         settings(monkeypatch, native, multiply_adds=limit)
         calls.clear()
-        source.add_products(np.array([0, 12]), np.ones((12, 2)), np.zeros((1, 2, 7)), np.float64)
+        with threads(1):
+            source.add_products(
+                np.array([0, 12]), np.ones((12, 2)), np.zeros((1, 2, 7)), np.float64
+            )
         assert bool(calls) is grouped
 
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any, Protocol
 
-from maxmargin.core.threads import one_thread
+from maxmargin.core.threads import crew, one_thread
 from maxmargin.status import Status
 from maxmargin.workspace import Workspace
 
@@ -37,7 +36,7 @@ def train_many(tasks: Sequence[Task], workspace: Workspace) -> list[Any]:
         part = monitor.part(
             workers / (len(tasks) - k), f" {k + 1}/{len(tasks)}" if len(tasks) > 1 else ""
         )
-        with one_thread() if workers > 1 else nullcontext():
+        with one_thread() if workers > 1 else crew():
             return tasks[k].train(workspace.share(part, workers, len(tasks)))
 
     if workers == 1:

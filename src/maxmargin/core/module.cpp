@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "threads.h"
+
 namespace nb = nanobind;
 
 #define MAXMARGIN_DECLARE(name)      \
@@ -94,6 +96,10 @@ NB_MODULE(_cpu, m) {
   const maxmargin::Level level = maxmargin::choose(levels);
   level.bind(m);
   maxmargin::bind_io(m);
+  nb::class_<maxmargin::Crew>(m, "Crew")
+      .def(nb::init<>())
+      .def("open", &maxmargin::Crew::open)
+      .def("close", &maxmargin::Crew::close, nb::call_guard<nb::gil_scoped_release>());
   std::vector<std::string> names;
   for (const maxmargin::Level& each : levels) names.emplace_back(each.name);
   m.attr("LEVEL") = level.name;

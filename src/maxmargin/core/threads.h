@@ -1,6 +1,6 @@
-// Threads that live for one call: no pool survives it, so forks, signals and nested pools cannot
-// find a stale one. Starting threads takes longer than a small kernel block: a call starts them
-// once, and its parts wait for each other.
+// Threads that live for one call or, in a crew, for the calls of one fit: no pool survives, so
+// forks, signals and nested pools cannot find a stale one. Starting threads takes longer than a
+// small kernel block: a call starts them once, and its parts wait for each other.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -11,6 +11,10 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 namespace maxmargin {
 
@@ -34,6 +38,117 @@ inline bool can_throw() noexcept {
   std::free(room);
   return std::uncaught_exceptions() >= 0;  // takes it
 }
+
+// Whether something happens before it pays to sleep.
+template <class Happened>
+bool soon(const Happened& happened) {
+  for (int look = 0; look < 200; ++look) {
+    if (happened()) return true;
+    std::this_thread::yield();
+  }
+  return false;
+}
+
+// Threads that wait for the calls of the thread that has opened the crew. They start when they are
+// first needed.
+class Crew {
+ public:
+  // That of this thread, where it is not busy; a forked process has none.
+  static Crew* idle() {
+    Crew* crew = current;
+    return crew && !crew->busy && crew->process == own_process() ? crew : nullptr;
+  }
+  void open() {
+    if (!current) current = this;
+  }
+  void close() {
+    if (current == this) current = nullptr;
+    if (process != own_process()) return forget();
+    {
+      std::lock_guard<std::mutex> hold(lock);
+      over = true;
+    }
+    awake.notify_all();
+    for (auto& thread : threads) thread.join();
+    threads.clear();
+  }
+  ~Crew() { close(); }
+
+  // How many helpers there are, after starting those that are missing.
+  int ready(int helpers) {
+    try {
+      while (int(threads.size()) < helpers)
+        threads.emplace_back([this, index = int(threads.size()), seen = state.load()] {
+          live(index, seen);
+        });
+    } catch (const std::exception&) {  // no more threads can be started
+    }
+    return std::min(helpers, int(threads.size()));
+  }
+  // Calls help() on that many helpers, and work() here; returns when all are done.
+  template <class Help, class Work>
+  void run(int helpers, const Help& help, const Work& work) {
+    busy = true;
+    call = [](const void* p) { (*static_cast<const Help*>(p))(); }, argument = &help;
+    running = helpers;
+    state = ((state >> 16) + 1) << 16 | uint64_t(helpers);
+    bool some_sleep;
+    {
+      std::lock_guard<std::mutex> hold(lock);
+      some_sleep = asleep > 0;
+    }
+    if (some_sleep) awake.notify_all();
+    work();
+    if (!soon([&] { return running == 0; })) {
+      std::unique_lock<std::mutex> hold(lock);
+      finished.wait(hold, [&] { return running == 0; });
+    }
+    busy = false;
+  }
+
+ private:
+  static inline thread_local Crew* current = nullptr;
+  const long process = own_process();
+  bool busy = false, over = false;
+  int asleep = 0;
+  // The number of the call and, in the last 16 bits, how many helpers take part in it. One that
+  // does not looks at nothing else: the next call may be under way.
+  std::atomic<uint64_t> state{0};
+  std::atomic<int> running{0};
+  void (*call)(const void*) = nullptr;
+  const void* argument = nullptr;
+  std::vector<std::thread> threads;
+  std::mutex lock;
+  std::condition_variable awake, finished;
+
+  static long own_process() {
+#ifdef _WIN32
+    return 0;
+#else
+    return long(getpid());
+#endif
+  }
+  void forget() {  // threads of another process: they can neither be joined nor destroyed
+    new std::vector<std::thread>(std::move(threads));
+  }
+  void live(int index, uint64_t seen) {
+    for (;;) {
+      if (!soon([&] { return state != seen; })) {
+        std::unique_lock<std::mutex> hold(lock);
+        ++asleep;
+        awake.wait(hold, [&] { return state != seen || over; });
+        --asleep;
+        if (state == seen) return;
+      }
+      seen = state;
+      if (index >= int(seen & 0xffff)) continue;
+      call(argument);
+      if (--running > 0) continue;
+      std::lock_guard<std::mutex> hold(lock);
+      finished.notify_all();
+    }
+  }
+};
 
 // The threads of one call. Each of them runs the same code; `each` shares out the pieces of a loop
 // and ends when all are done.
@@ -68,10 +183,7 @@ class Team {
     const uint64_t mine = round;
     if (++arrived == members) return turn();
     hold.unlock();
-    for (int look = 0; look < 200; ++look) {  // the others are usually nearly done: do not sleep
-      if (round != mine) return;
-      std::this_thread::yield();
-    }
+    if (soon([&] { return round != mine; })) return;
     hold.lock();
     turned.wait(hold, [&] { return round != mine; });
   }
@@ -107,6 +219,13 @@ void on_team(int threads, const Work& work) {
     else team.leave();
   };
   can_throw();
+  if (Crew* crew = threads > 1 ? Crew::idle() : nullptr) {
+    const int helpers = crew->ready(threads - 1);
+    team.join(helpers);
+    crew->run(helpers, help, run);
+    if (error) std::rethrow_exception(error);
+    return;
+  }
   std::vector<std::thread> others;
   others.reserve(size_t(std::max(threads, 1)));
   try {

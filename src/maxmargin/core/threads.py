@@ -17,6 +17,8 @@ from scipy.linalg import lapack
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from threadpoolctl import ThreadpoolController
 
+import maxmargin.core._cpu as _cpu  # compiled: it has no types
+
 SMALL = 6_000_000
 """Multiply-adds below which a second thread does not pay."""
 BUFFERS = 2**26
@@ -34,6 +36,20 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         _here.single = before
+
+
+@contextmanager
+def crew() -> Iterator[None]:
+    """Keep the threads of the core's calls from one call of this thread to the next."""
+    if getattr(_here, "single", False):
+        yield
+        return
+    kept = _cpu.Crew()
+    kept.open()
+    try:
+        yield
+    finally:
+        kept.close()
 
 
 def thread_count(work: float = np.inf) -> int:

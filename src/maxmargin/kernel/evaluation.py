@@ -4,6 +4,7 @@ No code is shared with the solvers and their core. Squared distances are sums ov
 differences; where digits are scarce, sums are in long double.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.threads import thread_count
 from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind, Part
+
+EPS = float(np.finfo(np.float64).eps)
 
 
 class Settings(NamedTuple):
@@ -26,6 +30,10 @@ class Settings(NamedTuple):
     long_double_products: int = 2**25
     """Products of two features that a fit's audit in long double may take: a fraction of a second
     (decision 18)."""
+    exponent_error: float = 1e-14
+    """The error of gamma |a - b|^2 by dot products up to which sparse data need no differences."""
+    difference: float = 4.0
+    """What a feature of a distance costs, in multiply-adds of the core."""
     diagonal_rows: int = 64
     """Rows and columns of the blocks on the diagonal."""
 
@@ -53,14 +61,32 @@ def _unit(X: Any) -> Any:
     return X
 
 
-def _squared_distances(A: Any, B: Any) -> Floats:
-    """|a - b|^2 by explicit differences, or |a|^2 + |b|^2 - 2 a.b for very wide sparse data."""
-    if max(A.shape[0], B.shape[0]) * A.shape[1] <= 4 * SETTINGS.entries or not sparse.issparse(A):
-        return np.asarray(cdist(_dense(A), _dense(B), "sqeuclidean"))
-    squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
-    return np.asarray(
-        np.maximum(0.0, squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T))
-    )
+def _rbf(gamma: float, A: Any, B: Any) -> Floats:
+    """exp(-gamma |a - b|^2), by explicit differences or by dot products of sparse data."""
+    if sparse.issparse(A) and sparse.issparse(B):
+        squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
+        terms = max(int(np.diff(X.tocsr().indptr).max(initial=0)) for X in (A, B))
+        error = gamma * sum(float(s.max(initial=0.0)) for s in squares) * (terms + 2) * EPS
+        wide = max(A.shape[0], B.shape[0]) * A.shape[1] > 4 * SETTINGS.entries
+        if error <= SETTINGS.exponent_error or wide:
+            D = squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T)
+            return np.asarray(np.exp(-gamma * np.maximum(0.0, D)))
+    A, B = _dense(A), _dense(B)
+    K = np.empty((len(A), len(B)))
+    threads = min(len(A), thread_count(SETTINGS.difference * K.size * A.shape[1]))
+
+    def fill(rows: slice) -> None:
+        part = cdist(A[rows], B, "sqeuclidean", out=K[rows])
+        part *= -gamma
+        np.exp(part, out=part)
+
+    if threads <= 1:
+        fill(slice(None))
+        return K
+    ends = np.linspace(0, len(A), threads + 1).astype(int).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, map(slice, ends[:-1], ends[1:])))
+    return K
 
 
 def _feature_sums(A: Any, B: Any, squared_over_sum: bool) -> Floats:
@@ -98,7 +124,7 @@ def kernel_values(kernel: Kernel, A: Any, B: Any) -> Floats:
     A, B = without_empty_columns(*(_as_type(X, np.float64) for X in (A, B)))
     gamma = kernel.gamma
     if kernel.kind is Kind.RBF:
-        return np.asarray(np.exp(-gamma * _squared_distances(A, B)))
+        return _rbf(gamma, A, B)
     if kernel.kind in (Kind.LAPLACIAN, Kind.CHI2):
         return np.asarray(np.exp(-gamma * _feature_sums(A, B, kernel.kind is Kind.CHI2)))
     if kernel.kind is Kind.COSINE:

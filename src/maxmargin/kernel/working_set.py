@@ -15,7 +15,6 @@ from maxmargin.core.backend import Survey, Variables
 from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.face import NotConvex
 from maxmargin.kernel.newton import Tile, newton
-from maxmargin.kernel.problems import fold
 from maxmargin.kernel.solution import levels_at, may_move
 from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
@@ -146,10 +145,11 @@ def solve(
 
 def move(state: State, cache: RowCache, chosen: Integers, b: Floats) -> None:
     """Set some variables, and update F."""
-    rows = state.problem.row[chosen]
-    change = fold(state.problem, b - state.b[chosen], cache.source.n_rows, rows, state.xp)
-    moved = state.xp.flatnonzero(change)
-    cache.add_rows(moved, change[moved], state.F)
+    xp = state.xp
+    rows, which = xp.unique(state.problem.row[chosen], return_inverse=True)
+    change = xp.bincount(which, weights=b - state.b[chosen])
+    moved = xp.flatnonzero(change)
+    cache.add_rows(rows[moved], change[moved], state.F)
     state.b[chosen] = b
 
 

@@ -30,6 +30,7 @@ from maxmargin.core.backend import (
 from maxmargin.core.choose import HOST
 from maxmargin.core.memory import contiguous
 from maxmargin.core.prediction_backend import PredictionBackend
+from maxmargin.core.threads import thread_count
 from maxmargin.kernel import rounding
 from maxmargin.kernel.empty_columns import without_empty_columns
 from maxmargin.kernel.kernels import Kernel, Kind
@@ -58,7 +59,7 @@ class Settings(NamedTuple):
     """Multiply-adds per kernel value up to which computing a tile costs less than gathering it from
     stored rows (decision 34)."""
     multiply_adds: float = 5e8
-    """Multiply-adds between two checks for signals: a fraction of a second on one busy core."""
+    """Multiply-adds of a thread between two checks for signals: a fraction of a second."""
     neighbour_rows: int = 1024
     """Rows up to which near neighbours are not looked for: values of small problems are float64."""
 
@@ -274,7 +275,7 @@ class NativeSource(Source):
 
     def fill_rows(self, a: Integers, rows: Matrix, slots: Integers) -> None:
         A, B = self.points(rows.dtype)
-        step = self._rows_at_once(A.shape[1], self.n_columns)
+        step = self._rows_at_once(A, self.n_columns)
         for i in range(0, len(a), step):
             with self._finite():
                 self.backend.kernel_block(
@@ -282,19 +283,21 @@ class NativeSource(Source):
                 )
 
     @staticmethod
-    def _rows_at_once(d: int, columns: int) -> int:
+    def _rows_at_once(A: Any, columns: int, more: int = 0) -> int:
         """Rows that take a fraction of a second, so that Ctrl-C is noticed.
 
-        They are 8 at least: the points of B are packed once for them.
+        They are 8 at least: the points of B are packed once for them. `more` multiply-adds follow
+        each value.
         """
-        return max(8, int(SETTINGS.multiply_adds / max(1.0, columns * (d + 16.0))))
+        work = SETTINGS.multiply_adds * thread_count()
+        return max(8, int(work / max(1.0, columns * (A.terms + more + 16.0))))
 
     def add_product(
         self, a: Indices, coef: Matrix, b: Indices, out: Floats, dtype: DTypeLike
     ) -> None:
         A, B = self.points(dtype)
         rows = self.n_rows if a is None else len(a)
-        step = self._rows_at_once(A.shape[1], out.shape[1])
+        step = self._rows_at_once(A, out.shape[1])
         for begin in range(0, rows, step):
             end = min(rows, begin + step)
             part = np.arange(begin, end) if a is None else a[begin:end]
@@ -305,7 +308,7 @@ class NativeSource(Source):
 
     def add_products(self, begin: Integers, coef: Matrix, out: Floats, dtype: DTypeLike) -> None:
         A, B = self.points(dtype)
-        if self.n_rows > self._rows_at_once(A.shape[1] + coef.shape[1], self.n_columns):
+        if self.n_rows > self._rows_at_once(A, self.n_columns, coef.shape[1]):
             super().add_products(begin, coef, out, dtype)
             return
         with self._finite():
