@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.backend import (
-    RBF_BY_DIFFERENCES,
-    Ended,
-    NotFinite,
-    Variables,
-    Walk,
-)
+from maxmargin.core.backend import RBF_BY_DIFFERENCES, NotFinite, Variables
 from maxmargin.core.choose import HOST
+from maxmargin.core.factor_backend import Ended, Walk
 from maxmargin.core.prediction_backend import PredictionBackend
 from maxmargin.kernel.kernels import Kind
 from numpy_backend import NumpyBackend, kernel_values

@@ -33,18 +33,16 @@ class Look {
       : G(G), b(b), lower(lower), upper(upper), level(level), threads(threads) {
     for (int64_t g = 0; g < groups; ++g)
       for (int64_t k = group_begin[g]; k < group_begin[g + 1]; k += looked_at_once)
-        pieces.push_back({g, k, std::min(k + looked_at_once, group_begin[g + 1]), {}, {}});
+        pieces.push_back({g, k, std::min(k + looked_at_once, group_begin[g + 1]), {}});
   }
 
   Candidates run(int64_t size) {
-    parallel(threads, int64_t(pieces.size()), 1, [&](int64_t p, int64_t) {
-      Piece& piece = pieces[size_t(p)];
-      for (int64_t k = piece.begin; k < piece.end; ++k)
-        if (moves(k, below(piece, k))) piece.first.push_back(k);
+    each_piece([&](Piece& piece) {
+      gather(piece, 1, [&](int64_t k, double below) { return moves(k, below); });
     });
     Candidates found;
     for (const Piece& piece : pieces)
-      for (int64_t k : piece.first)
+      for (int64_t k : piece.found)
         found.first.push_back(k), found.below.push_back(below(piece, k));
     const int64_t missing = size - int64_t(found.first.size());
     if (missing > 0) find_nearest(missing, found);
@@ -55,33 +53,48 @@ class Look {
   using Key = std::pair<double, int64_t>;
   struct Piece {
     int64_t group, begin, end;
-    std::vector<int64_t> first;
-    std::vector<Key> others;
+    std::vector<int64_t> found;
   };
   const double *G, *b, *lower, *upper, *level;
   int threads;
   std::vector<Piece> pieces;
 
   double below(const Piece& piece, int64_t k) const { return -level[piece.group] - G[k]; }
-  bool moves(int64_t k, double below) const {
+  bool moves(int64_t k, double below) const {  // without branches, which are hard to predict here
     const bool grow = b[k]<upper[k], shrink = b[k]> lower[k];
-    return (grow && (shrink || below > 0)) || (shrink && below < 0);
+    return (grow & (shrink | (below > 0))) | (shrink & (below < 0));
+  }
+  // How far a variable is from moving; one that never can is infinitely far.
+  double away(int64_t k, double below) const {
+    return lower[k] < upper[k] ? std::fabs(below) : infinity;
   }
 
-  // The others with |below| < limit.
+  template <class Act>
+  void each_piece(const Act& act) {
+    parallel(threads, int64_t(pieces.size()), 1,
+             [&](int64_t p, int64_t) { act(pieces[size_t(p)]); });
+  }
+  // Every step-th variable of a piece for which wanted(k, below) holds, in order.
+  template <class Wanted>
+  void gather(Piece& piece, int64_t step, const Wanted& wanted) const {
+    piece.found.resize(size_t(piece.end - piece.begin));
+    size_t count = 0;
+    for (int64_t k = piece.begin; k < piece.end; k += step) {
+      piece.found[count] = k;
+      count += size_t(wanted(k, below(piece, k)));
+    }
+    piece.found.resize(count);
+  }
+
+  // The others with |below| <= limit.
   std::vector<Key> others(double limit, int64_t step) {
-    parallel(threads, int64_t(pieces.size()), 1, [&](int64_t p, int64_t) {
-      Piece& piece = pieces[size_t(p)];
-      piece.others.clear();
-      for (int64_t k = piece.begin; k < piece.end; k += step) {
-        const double value = below(piece, k),
-                     away = lower[k] < upper[k] ? std::fabs(value) : infinity;
-        if (!(away > limit) && !moves(k, value)) piece.others.emplace_back(away, k);
-      }
+    each_piece([&](Piece& piece) {
+      gather(piece, step,
+             [&](int64_t k, double below) { return !(away(k, below) > limit) & !moves(k, below); });
     });
     std::vector<Key> found;
     for (const Piece& piece : pieces)
-      found.insert(found.end(), piece.others.begin(), piece.others.end());
+      for (int64_t k : piece.found) found.emplace_back(away(k, below(piece, k)), k);
     return found;
   }
 

@@ -78,9 +78,8 @@ class Crew {
   int ready(int helpers) {
     try {
       while (int(threads.size()) < helpers)
-        threads.emplace_back([this, index = int(threads.size()), seen = state.load()] {
-          live(index, seen);
-        });
+        threads.emplace_back(
+            [this, index = int(threads.size()), seen = state.load()] { live(index, seen); });
     } catch (const std::exception&) {  // no more threads can be started
     }
     return std::min(helpers, int(threads.size()));

@@ -295,11 +295,11 @@ class State:
 
         Where few moved far, errors of float32 are large in these rows alone.
         """
-        farthest = self.xp.argsort(-self.xp.abs(change))[: SETTINGS.farthest]
+        farthest = _largest(self.xp.abs(change), SETTINGS.farthest, self.xp)
         values = source.block(rows[farthest], None, np.float64)
         seen = self.xp.abs(values * change[farthest, None]).max(axis=0, initial=0.0)
-        order = self.xp.argsort(-seen)[: SETTINGS.neighbours]
-        near: Integers = order[seen[order] > 0]
+        near: Integers = _largest(seen, SETTINGS.neighbours, self.xp)
+        near = near[seen[near] > 0]
         return near
 
     def _room(self, tol: float) -> float:
@@ -358,6 +358,15 @@ class State:
                 dtype,
             )
         return True
+
+
+def _largest(values: Floats, most: int, xp: Any) -> Integers:
+    """Where the largest of some values are, in any order."""
+    if len(values) <= most:
+        everything: Integers = xp.arange(len(values))
+        return everything
+    found: Integers = xp.argpartition(-values, most)[:most]
+    return found
 
 
 def finish(state: State, reason: Status | None) -> Solution:

@@ -145,9 +145,10 @@ def solve(
 
 def move(state: State, cache: RowCache, chosen: Integers, b: Floats) -> None:
     """Set some variables, and update F."""
-    xp = state.xp
-    rows, which = xp.unique(state.problem.row[chosen], return_inverse=True)
-    change = xp.bincount(which, weights=b - state.b[chosen])
+    xp, rows, change = state.xp, state.problem.row[chosen], b - state.b[chosen]
+    if not bool((rows[1:] > rows[:-1]).all()):  # some rows may be those of two variables
+        rows, which = xp.unique(rows, return_inverse=True)
+        change = xp.bincount(which, weights=change)
     moved = xp.flatnonzero(change)
     cache.add_rows(rows[moved], change[moved], state.F)
     state.b[chosen] = b

@@ -201,7 +201,8 @@ class NativeSource(Source):
         rank = self._ranks if among is None else self._ranks[among]
         if len(rank) <= count:
             return np.arange(len(rank))
-        return np.argsort(-rank, kind="stable")[:count]
+        some = np.argpartition(-rank, count - 1)[:count]
+        return some[np.lexsort((some, -rank[some]))]
 
     @cached_property
     def _squared_lengths(self) -> Floats:
@@ -225,7 +226,7 @@ class NativeSource(Source):
                 along = self._A @ direction
             else:
                 along = np.einsum("ij,j->i", self._A, direction)
-            order = np.argsort(along, kind="stable")
+            order = np.argsort(along)
             gaps = np.diff(along[order])
             nearest = np.empty(self.n_rows)
             nearest[order] = np.minimum(np.append(gaps, np.inf), np.insert(gaps, 0, np.inf))
