@@ -137,7 +137,7 @@ def test_it_takes_few_machines():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("seed", [251, 331, 382])
+@pytest.mark.parametrize("seed", [251, 382, 488])
 def test_kinks_need_several_machines(seed, monkeypatch):
     """Where a machine has several solutions, one of them alone closes no gap."""
     rng = np.random.default_rng(seed)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from maxmargin.core.choose import HOST
-from maxmargin.kernel import problems
+from maxmargin.kernel import problems, state
 from maxmargin.kernel.block import Progress
 from maxmargin.kernel.sources import Source
 from maxmargin.kernel.state import State
@@ -133,7 +133,7 @@ def test_a_gap_is_small_where_there_is_nothing_to_compare_it_with():
     assert at.gap > GAP * 1e-3 * abs(at.objective)
     total = float(np.sum(at.b))
     for scale, small in ((1.01, True), (0.99, False)):
-        at.diagonal = scale * at.gap / (1e-12 * total**2)
+        at.diagonal = scale * at.gap / (state.SETTINGS.nothing * total**2)
         assert at.gap_is_small(1e-9) is small, "rounding of an objective that is 0"
 
 

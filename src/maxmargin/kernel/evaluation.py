@@ -4,6 +4,7 @@ No code is shared with the solvers and their core. Squared distances are sums ov
 differences; where digits are scarce, sums are in long double.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -34,6 +35,8 @@ class Settings(NamedTuple):
     """The error of gamma |a - b|^2 by dot products up to which sparse data need no differences."""
     difference: float = 4.0
     """What a feature of a distance costs, in multiply-adds of the core."""
+    exponential: float = 32.0
+    """What an exponential costs."""
     diagonal_rows: int = 64
     """Rows and columns of the blocks on the diagonal."""
 
@@ -61,31 +64,49 @@ def _unit(X: Any) -> Any:
     return X
 
 
-def _rbf(gamma: float, A: Any, B: Any) -> Floats:
-    """exp(-gamma |a - b|^2), by explicit differences or by dot products of sparse data."""
+def _in_parts(fill: Callable[[slice], None], rows: int, work: float) -> None:
+    """Call this with parts of the rows, on as many threads as the work is worth."""
+    threads = min(rows, thread_count(work))
+    if threads <= 1:
+        fill(slice(None))
+        return
+    ends = np.linspace(0, rows, threads + 1).astype(int).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, map(slice, ends[:-1], ends[1:])))
+
+
+def _squared_distances(A: Any, B: Any, error: float = 0.0) -> Floats:
+    """|a - b|^2 by explicit differences.
+
+    Sparse data take |a|^2 + |b|^2 - 2 a.b where rounding is below an error, or A is very wide.
+    """
     if sparse.issparse(A) and sparse.issparse(B):
         squares = [np.asarray(X.multiply(X).sum(axis=1)).ravel() for X in (A, B)]
         terms = max(int(np.diff(X.tocsr().indptr).max(initial=0)) for X in (A, B))
-        error = gamma * sum(float(s.max(initial=0.0)) for s in squares) * (terms + 2) * EPS
+        rounding = sum(float(s.max(initial=0.0)) for s in squares) * (terms + 2) * EPS
         wide = max(A.shape[0], B.shape[0]) * A.shape[1] > 4 * SETTINGS.entries
-        if error <= SETTINGS.exponent_error or wide:
+        if rounding <= error or wide:
             D = squares[0][:, None] + squares[1][None, :] - 2 * _dense(A @ B.T)
-            return np.asarray(np.exp(-gamma * np.maximum(0.0, D)))
+            return np.asarray(np.maximum(0.0, D))
     A, B = _dense(A), _dense(B)
-    K = np.empty((len(A), len(B)))
-    threads = min(len(A), thread_count(SETTINGS.difference * K.size * A.shape[1]))
+    D = np.empty((len(A), len(B)))
 
     def fill(rows: slice) -> None:
-        part = cdist(A[rows], B, "sqeuclidean", out=K[rows])
-        part *= -gamma
-        np.exp(part, out=part)
+        cdist(A[rows], B, "sqeuclidean", out=D[rows])
 
-    if threads <= 1:
-        fill(slice(None))
-        return K
-    ends = np.linspace(0, len(A), threads + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, map(slice, ends[:-1], ends[1:])))
+    _in_parts(fill, len(A), SETTINGS.difference * D.size * A.shape[1])
+    return D
+
+
+def _rbf(gamma: float, A: Any, B: Any) -> Floats:
+    """exp(-gamma |a - b|^2)."""
+    K = _squared_distances(A, B, SETTINGS.exponent_error / gamma if gamma > 0 else 0.0)
+
+    def fill(rows: slice) -> None:
+        K[rows] *= -gamma
+        np.exp(K[rows], out=K[rows])
+
+    _in_parts(fill, len(K), SETTINGS.exponential * K.size)
     return K
 
 

@@ -325,5 +325,5 @@ def _step(
         if length < SETTINGS.shortest or tried >= most or learner.monitor.stop(0) is not None:
             return at, tried, False
         there = float(point.slopes(p) @ step)
-        shorter = length * slope / (slope - there) if there > 0 else length / 2
+        shorter = length * slope / (slope - there) if there > max(0.0, slope) else length / 2
         length = min(max(shorter, 0.1 * length), 0.7 * length)
