@@ -159,6 +159,17 @@ def test_gather(backend, draw, dtype):
         assert np.array_equal(found, rows[slots][:, columns])
 
 
+def test_mirror(backend, draw):
+    for n, places in ((70, [0, 3, 4, 17, 69]), (33, list(range(33))), (20, [])):
+        K = draw.normal(size=(n, n)).astype(np.float32)
+        expected, places = K + K.T, np.array(places, np.int64)
+        found = expected.copy()
+        found[:, places] = 0.0
+        found[places] = expected[places]
+        backend.mirror(found, places)
+        assert np.array_equal(found, expected)
+
+
 def test_join_blocks(backend, draw):
     A, B, D = draw.normal(size=(40, 40)), draw.normal(size=(40, 70)), draw.normal(size=(70, 70))
     out = np.empty((110, 110))

@@ -50,11 +50,12 @@ def by_definition(problem, b, G, size, extreme):
     return sorted(sorted(first, key=lambda i: -rank[i])[:size])
 
 
-def choose(problem, b, G, size, seed=0):
+def choose(problem, b, G, size, seed=0, last=()):
     """The working set at a given gradient."""
     variables = problem.variables(b, G)
     seen = Survey(variables, HOST.group_extremes(variables), 0.0, 0.0)
-    return working_set.choose(State(problem, b, b, b, b), seen, size, np.random.default_rng(seed))
+    state, draw = State(problem, b, b, b, b), np.random.default_rng(seed)
+    return working_set.choose(state, seen, size, draw, np.array(last, np.int64))
 
 
 @pytest.mark.parametrize("size", [10, 16, 24, 40, 55])
@@ -116,16 +117,44 @@ def test_so_many_are_active():
         return working_set.size_for(State(problem, b, b, b, b), Cache(**cache), free)
 
     assert asked(3072, 10, complete=True) == 3072
-    assert asked(3073, 10, complete=True) == 1536, "a matrix too large for one round"
+    assert asked(3073, 10, complete=True) == 1024, "a matrix too large for one round"
     assert asked(3073, 10, complete=True, whole=True) == 3073, "each variable has its stored row"
-    assert asked(3073, 10, complete=True, dtypes=(np.float64,), whole=True) == 1536
+    assert asked(3073, 10, complete=True, dtypes=(np.float64,), whole=True) == 1024
     assert asked(9000, 10, dtypes=(np.float64,)) == 512, "a user's function"
     assert asked(300, 10, dtypes=(np.float64,)) == 300
-    assert asked(700, 10) == 700
-    assert asked(9000, 10) == 1536, "at least"
-    assert asked(48_000, 10) == 2000, "one of 24"
-    assert asked(9000, 1201) == 1801, "three for two free ones"
-    assert asked(9000, 8000) == 3072, "at most"
+    assert asked(4500, 10) == asked(4500, 1000) == 1500, "a third"
+    assert asked(4500, 1001) == 1536, "three for two free ones are more"
+    assert asked(9000, 10) == asked(9000, 1024) == 1536, "the small size"
+    assert asked(9000, 1025) == 3072, "three for two free ones are more"
+    assert asked(36_887, 10) == 1536
+    assert asked(36_888, 10) == 3072, "one in 24 is more"
+    assert asked(1_000_000, 8000) == 3072, "at most"
+
+
+@pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
+def test_variables_keep_their_places_from_round_to_round(name):
+    problem = {
+        "c_svc": problems.c_svc(y, C),
+        "nu_svc": problems.nu_svc(y, C, 0.4),
+        "nu_svr": problems.nu_svr(X[:, 1], C, 0.4),
+    }[name]
+    for seed in range(20):
+        b, draw = between_bounds(problem, seed), np.random.default_rng(seed)
+        G = draw.normal(size=len(b))
+        alone = choose(problem, b, G, 24)
+        last = alone.copy()
+        for group in range(problem.groups):  # some of each group are exchanged, and all are mixed
+            own = np.flatnonzero(problem.group[last] == group)
+            others = np.setdiff1d(np.flatnonzero(problem.group == group), alone)
+            last[own[:6]] = draw.permutation(others)[: len(own[:6])]
+            last[own] = draw.permutation(last[own])
+        found = choose(problem, b, G, 24, last=last)
+        assert sorted(found) == alone.tolist(), "the same variables"
+        assert (problem.group[found] == problem.group[last]).all(), "group by group"
+        stays = np.isin(last, alone)
+        assert 0 < stays.sum() < 24
+        np.testing.assert_array_equal(found[stays], last[stays])
+        assert choose(problem, b, G, 24, last=last[:20]).tolist() == alone.tolist()
 
 
 def test_settled_is_that_few_variables_came_to_or_left_a_bound():

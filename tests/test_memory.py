@@ -72,7 +72,7 @@ def newton_memory(data, C, gamma):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_large_C_takes_at_most_the_memory_that_the_docs_state():
     """A float32 tile of 64 MB and 512 MB for Newton steps on 4,096 variables, which begin early
-    here; several matrices of them are met.
+    here; two matrices of them, at least, are met.
     """
     data = """
     working_set.SETTINGS = working_set.Settings(stiff=2, settled=10.0)
@@ -80,7 +80,7 @@ def test_large_C_takes_at_most_the_memory_that_the_docs_state():
     X, y = rng.normal(size=(5000, 10)), rng.integers(0, 2, 5000)
     """
     used = newton_memory(data, 1e6, 0.1)
-    assert 300 * 2**20 < used < (64 + 512) * 2**20
+    assert 250 * 2**20 < used < (64 + 512) * 2**20
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

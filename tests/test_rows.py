@@ -169,6 +169,28 @@ def test_a_tile_in_another_precision_is_computed_anew(other):
         assert cache.tile(idx).dtype == dtype
 
 
+@pytest.mark.parametrize("d", [3, 700])  # computed, and gathered from stored rows
+def test_the_part_of_a_tile_that_stays_is_kept(d, monkeypatch):
+    draw = np.random.default_rng(0)
+    source = make_source(Kernel.rbf(0.5 / d), draw.normal(size=(90, d)))
+    cache, made = RowCache(source, np.float32, 1e9), []
+    fill = cache._fill
+    monkeypatch.setattr(cache, "_fill", lambda idx, tile: (made.append(len(idx)), fill(idx, tile)))
+    idx = draw.permutation(90)[:40]
+    for changed in (0, 1, 24, 25, 0, 7, 40, 3):
+        places = draw.permutation(40)[:changed]
+        others = np.setdiff1d(np.arange(90), idx)
+        idx = idx.copy()
+        idx[places] = draw.permutation(others)[:changed]
+        cache.keep(idx[draw.random(40) < 0.8])
+        for dtype in (np.float32, np.float64):
+            tile, expected = cache.tile(idx, dtype), source.block(idx, idx, dtype)
+            np.testing.assert_array_equal(tile, expected)
+    assert made == [40, 40] * 3, "at first and where more than 24 of 40 rows changed"
+    some = cache.tile(idx[:20])
+    np.testing.assert_array_equal(some, source.block(idx[:20], idx[:20], np.float32))
+
+
 def test_blocks_of_a_matrix():
     K = np.random.default_rng(2).normal(size=(6, 6))
     some, other = np.array([4, 1]), np.array([0, 5, 2])

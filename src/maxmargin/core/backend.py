@@ -87,7 +87,7 @@ class Variables(NamedTuple):
     """Whether the sum of each group is fixed."""
 
     def pick(self, at: Integers, backend: "Backend") -> "Variables":
-        """The variables at increasing places, copied."""
+        """The variables at some places, copied; those of a group lie before those of the next."""
         xp = backend.xp
         begin = backend.to_host(xp.searchsorted(at, xp.asarray(self.begin)))
         G, b, lower, upper, ridge = (values[at] for values in self[:5])
@@ -231,6 +231,10 @@ class Backend(PointsBackend, FactorBackend):
         self, rows: Matrix, slots: Integers, columns: Integers, out: Matrix | None = None
     ) -> Matrix:
         """Return rows[slots][:, columns], in the memory of ``out`` if it is given."""
+
+    def mirror(self, matrix: Matrix, places: Integers) -> None:
+        """Set columns of a symmetric matrix to its rows of these numbers, which are in order."""
+        matrix[:, places] = matrix[places].T
 
     def join_blocks(self, first: Matrix, between: Matrix, second: Matrix, out: Matrix) -> None:
         """out = [first, between; between', second]."""

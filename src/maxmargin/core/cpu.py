@@ -133,6 +133,9 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         _cpu.gather(rows, slots, columns, out, thread_count(4.0 * out.size))
         return out
 
+    def mirror(self, matrix: Matrix, places: Integers) -> None:
+        _cpu.mirror(matrix, places, thread_count(4.0 * len(places) * len(matrix)))
+
     def join_blocks(self, first: Matrix, between: Matrix, second: Matrix, out: Matrix) -> None:
         _cpu.join_blocks(first, between, second, out)
 

@@ -5,7 +5,7 @@
 
 namespace maxmargin::MAXMARGIN_LEVEL {
 
-// nested.h uses these too; they take long to compile and are compiled here alone.
+// pair_steps.h uses these too; they take long to compile and are compiled here alone.
 template bool kernel_block(const Kernel&, const Selection<float>&, const Selection<float>&, float*,
                            const int64_t*, bool, int);
 template bool kernel_product(const Kernel&, const Selection<float>&, const double*, int64_t,
@@ -118,6 +118,17 @@ void gather(Array<T> rows, Array<int64_t> slots, Array<int64_t> columns, Writabl
               columns.data(), int64_t(columns.shape(0)), out.data(), threads);
 }
 
+// matrix[:, places] = matrix[places]'
+template <class T>
+void mirror(Writable<T> matrix, Array<int64_t> places, int threads) {
+  require(matrix.ndim() == 2 && matrix.shape(0) == matrix.shape(1), "mirror: a square matrix");
+  const int64_t n = int64_t(matrix.shape(0)), count = int64_t(places.size());
+  check_range(places.data(), places.size(), n, "mirror: place out of range");
+  require(std::is_sorted(places.data(), places.data() + count), "mirror: places in order");
+  nb::gil_scoped_release release;
+  hot::mirror_rows(matrix.data(), n, places.data(), count, threads);
+}
+
 // out = [first, between; between', second]
 template <class T>
 void join_blocks(Array<T> first, Array<T> between, Array<T> second, Writable<T> out) {
@@ -207,6 +218,7 @@ void bind(nb::module_& m) {
         nb::arg("delta"), nb::arg("F").noconvert(), nb::arg("threads"));
   m.def("gather", &gather<T>, nb::arg("rows").noconvert(), nb::arg("slots"), nb::arg("columns"),
         nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("mirror", &mirror<T>, nb::arg("matrix").noconvert(), nb::arg("places"), nb::arg("threads"));
   m.def("join_blocks", &join_blocks<T>, nb::arg("first").noconvert(),
         nb::arg("between").noconvert(), nb::arg("second").noconvert(), nb::arg("out").noconvert());
 }

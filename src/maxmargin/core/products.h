@@ -28,6 +28,21 @@ void mirror(T* out, int64_t n, Team& team) {
   });
 }
 
+// Columns `places` of a symmetric n x n matrix from its rows of these numbers, which are in order.
+template <class T>
+void mirror_rows(T* matrix, int64_t n, const int64_t* places, int64_t count, int threads) {
+  constexpr int64_t side = 16;  // rows written side by side: those of a place are then one line
+  parallel(threads, n, side, [&](int64_t begin, int64_t end) {
+    int64_t others[side], height = 0;  // rows that are not of a place: others read those
+    for (int64_t r = begin; r < end; ++r)
+      if (!std::binary_search(places, places + count, r)) others[height++] = r;
+    for (int64_t j = 0; j < count; ++j) {
+      const T* row = matrix + places[j] * n;
+      for (int64_t k = 0; k < height; ++k) matrix[others[k] * n + places[j]] = row[others[k]];
+    }
+  });
+}
+
 // Row j goes to out[slots[j]], or to out[j] where no slots are given.
 template <class T>
 struct Store {

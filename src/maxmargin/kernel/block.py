@@ -1,7 +1,7 @@
 """The exact kernel solver: rounds that solve a working set on its own tile, and one product.
 
     repeat  choose a working set                                                  (working_set.py)
-            solve the problem of its variables alone        (SMO, itself in blocks: core/nested.h)
+            solve the problem of its variables alone        (SMO: core/smo.h)
             F += K[:, moved] delta          (F = K b, the kernel part of the decision values)
     until   no pair of variables can improve by more than tol
 
@@ -321,7 +321,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
     """Rounds until the violation is at most tol or at the level of the rows' rounding."""
     problem, xp, draw = state.problem, state.xp, np.random.default_rng(0)
     best_objective, best_violation, idle = np.inf, np.inf, 0
-    ceiling, progress = state.ceiling, Progress()
+    ceiling, progress, chosen = state.ceiling, Progress(), xp.arange(0)
     while True:
         seen = state.survey()
         G, violation, objective = seen.variables.G, seen.violation, seen.objective
@@ -345,7 +345,7 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
             return Status.STALLED
         size = working_set.size_for(state, cache, seen.free)
         whole, close = size == len(state.b), SETTINGS.close * violation <= target
-        chosen = xp.arange(size) if whole else working_set.choose(state, seen, size, draw)
+        chosen = xp.arange(size) if whole else working_set.choose(state, seen, size, draw, chosen)
         if not whole or problem.in_margin_units:
             target = 0.9 * target if close else max(target, 0.1 * violation)
         if working_set.solve(state, cache, chosen, G, target, close, monitor) == 0:

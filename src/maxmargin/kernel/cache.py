@@ -6,7 +6,7 @@ With too little memory, products are computed without storing rows, with the sam
 """
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,15 +16,18 @@ from maxmargin.kernel.sources import Scratch, Source
 
 
 class Settings(NamedTuple):
-    """How much memory kernel rows may take (decision 7)."""
+    """How much memory kernel rows may take, and how tiles are made."""
 
     default: int = 200
     """scikit-learn's default of cache_size, in megabytes; here the least that an automatic cache
-    takes."""
+    takes (decision 7)."""
     share: float = 0.25
     """Share of the free memory that an automatic cache may take."""
     most: float = 0.9
     """Share of the free memory that any cache may take."""
+    renewed: float = 0.6
+    """Share of a tile's rows up to which these alone are computed, and copied to their columns: all
+    values at once are computed by half (decision 40)."""
 
 
 SETTINGS = Settings()
@@ -81,7 +84,7 @@ class RowCache:
             self._slot, self._owner = xp.full(n, -1), xp.full(self.capacity, -1)
         self._used = xp.zeros(self.capacity, np.int64)
         self._scratch = Scratch(xp)
-        self._last: tuple[Integers, Matrix] | None = None  # the last tile
+        self._last: dict[Any, tuple[Integers, Matrix]] = {}  # the last tile of each precision
 
     def _fetch(self, idx: Integers) -> Integers:
         """Make the rows present (there is room for all of them) and return their slots."""
@@ -108,20 +111,23 @@ class RowCache:
         """K[idx, idx], from stored rows where that is faster, without storing new ones.
 
         Of all rows several times it is K alone, as pair steps take it. It is read only and valid
-        until the next call; the same tile is not made twice in a row. Values of another precision
-        than that of the rows are computed.
+        until the next call. Where most of idx is what it was, the rest is made anew. Values of
+        another precision than that of the rows are computed.
         """
         dtype = self.dtype if dtype is None else np.dtype(dtype)
         if dtype == self.dtype and self.is_whole(idx):
             return self._rows
-        if self._last is not None:
-            last, tile = self._last
-            if tile.dtype == dtype and bool(self.xp.array_equal(last, idx)):
-                return tile
-        self._last = None
-        tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
-        self._fill(idx, tile)
-        self._last = idx, tile
+        last, tile = self._last.pop(dtype, (idx, None))
+        if tile is not None and len(last) == len(idx):
+            places = self.xp.flatnonzero(last != idx)
+        else:
+            tile = self._scratch.matrix("tile", (len(idx), len(idx)), dtype)
+            places = self.xp.arange(len(idx))
+        if len(places) > SETTINGS.renewed * len(idx):
+            self._fill(idx, tile)
+        elif len(places):
+            self._renew(idx, places, tile)
+        self._last[dtype] = idx, tile
         return tile
 
     def _fill(self, idx: Integers, tile: Matrix) -> None:
@@ -135,6 +141,15 @@ class RowCache:
         else:
             tile[stored] = self.source.backend.gather(self._rows, slots[stored], idx)
             tile[~stored] = self.source.block(idx[~stored], idx, self.dtype)
+
+    def _renew(self, idx: Integers, places: Integers, tile: Matrix) -> None:
+        """Rows and columns `places` of tile = K[idx, idx]."""
+        slots = self._slot[idx[places]]
+        if tile.dtype != self.dtype or self.source.quick or not (slots >= 0).all():
+            self.source.fill_places(idx, places, tile)
+        else:
+            tile[places] = self.source.backend.gather(self._rows, slots, idx)
+        self.source.backend.mirror(tile, places)
 
     def block(self, a: Integers, b: Integers) -> Matrix:
         """K[a, b], from stored rows where all of a are, without storing new ones."""

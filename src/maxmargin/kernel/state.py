@@ -113,6 +113,11 @@ class State:
         return bool(self.problem.ridge.any())
 
     @cached_property
+    def distinct(self) -> bool:
+        """Whether no two variables share a row."""
+        return bool(self.xp.bincount(self.problem.row).max(initial=0) <= 1)
+
+    @cached_property
     def endless(self) -> bool:
         """Whether some variables have no upper bound."""
         return bool(self.xp.isinf(self.problem.upper).any())

@@ -23,15 +23,16 @@ from maxmargin.monitor import Monitor
 class Settings(NamedTuple):
     """How working sets are chosen and solved."""
 
-    least: int = 1536
-    """Variables, at least: a float32 tile of 9 MB (decision 7)."""
-    most: int = 3072
-    """Variables, at most: a float32 tile of 36 MB (decision 40)."""
+    sizes: tuple[int, ...] = (1536, 3072)
+    """Variables: float32 tiles of 9 and 36 MB (decisions 7 and 40). While the size is the same, the
+    part of a tile that stays is kept."""
     one_in: int = 24
-    """Between these limits, one variable of the working set for this many of the problem (decision
-    12)."""
+    """One variable of the working set for this many of the problem, at least, up to the greatest
+    size (decision 12)."""
+    few: int = 3
+    """Of small problems one variable in this many is taken at first (decision 40)."""
     for_each_free: float = 1.5
-    """Between these limits, variables of the working set for each free one (decision 7)."""
+    """Variables of the working set for each free one, up to the greatest size (decision 7)."""
     asked: int = 512
     """Variables where kernel values are a user's function: few values are asked for (decision
     7)."""
@@ -61,27 +62,31 @@ SETTINGS = Settings()
 def size_for(state: State, cache: RowCache, free: int) -> int:
     """How many variables the next round takes; `free` are free now."""
     size = len(state.b)
-    few = cache.complete and size <= SETTINGS.most
+    most = SETTINGS.sizes[-1]
     single = cache.dtype == np.float32  # decision 21
-    if few or (single and cache.is_whole(state.problem.row)):
+    if (cache.complete and size <= most) or (single and cache.is_whole(state.problem.row)):
         return size
     if not cache.complete and np.float32 not in cache.source.dtypes:
         return min(size, SETTINGS.asked)
-    wanted = max(SETTINGS.least, size // SETTINGS.one_in, int(SETTINGS.for_each_free * free))
-    return min(size, SETTINGS.most, wanted)
+    wanted = max(size // SETTINGS.one_in, int(SETTINGS.for_each_free * free))
+    few = size // SETTINGS.few
+    if wanted <= few < SETTINGS.sizes[0]:
+        return few
+    return min(size, next((enough for enough in SETTINGS.sizes if wanted <= enough), most))
 
 
-def choose(state: State, seen: Survey, size: int, draw: np.random.Generator) -> Integers:
+def choose(
+    state: State, seen: Survey, size: int, draw: np.random.Generator, last: Integers
+) -> Integers:
     """The working set: free variables, violators drawn at random, then those nearest to the margin.
 
-    There are at most `size` of them, in order.
+    There are at most `size` of them. Those of the last set keep their places.
     """
     xp, problem, (_, b, lower, upper, *_) = state.xp, state.problem, seen.variables
     level = xp.asarray([one.value for one in levels_at(seen.extremes, seen.variables.fixed)])
     first, below, rest = state.backend.candidates(seen.variables, level, size)
     if len(first) <= size:
-        chosen: Integers = xp.sort(xp.concatenate([first, rest]))
-        return chosen
+        return _in_places(state, xp.concatenate([first, rest]), last)
     grow, shrink = b[first] < upper[first], b[first] > lower[first]
     up, down = xp.where(grow, below, -np.inf), xp.where(shrink, -below, -np.inf)
     rank = xp.asarray(draw.random(len(first)))
@@ -94,8 +99,24 @@ def choose(state: State, seen: Survey, size: int, draw: np.random.Generator) -> 
         for g in range(problem.groups):
             inside = xp.flatnonzero((kind > 0) & (problem.group[first] == g))
             rank[_greatest(kind, inside, xp)] = np.inf
-    chosen = xp.sort(first[xp.argpartition(-rank, size - 1)[:size]])
-    return chosen
+    return _in_places(state, first[xp.argpartition(-rank, size - 1)[:size]], last)
+
+
+def _in_places(state: State, chosen: Integers, last: Integers) -> Integers:
+    """The same variables, group by group: in the places of the last set, or in order."""
+    xp, group = state.xp, state.problem.group
+    if len(last) == len(chosen):
+        there = xp.zeros(len(state.b), bool)
+        there[chosen] = True
+        vacant = xp.flatnonzero(~there[last])
+        there[last] = False
+        new = xp.flatnonzero(there)
+        if bool((group[last[vacant]] == group[new]).all()):
+            placed: Integers = last.copy()
+            placed[vacant] = new
+            return placed
+    ordered: Integers = xp.sort(chosen)
+    return ordered
 
 
 def _greatest(values: Floats, at: Integers, xp: Any) -> Integers:
@@ -146,7 +167,7 @@ def solve(
 def move(state: State, cache: RowCache, chosen: Integers, b: Floats) -> None:
     """Set some variables, and update F."""
     xp, rows, change = state.xp, state.problem.row[chosen], b - state.b[chosen]
-    if not bool((rows[1:] > rows[:-1]).all()):  # some rows may be those of two variables
+    if not state.distinct:
         rows, which = xp.unique(rows, return_inverse=True)
         change = xp.bincount(which, weights=change)
     moved = xp.flatnonzero(change)
@@ -171,6 +192,7 @@ def _newton(
     if state.factor is not None:
         free |= xp.isin(chosen, state.factor.members, assume_unique=True)
     at = xp.flatnonzero(free)
+    at = at[xp.argsort(chosen[at])]
     K = cache.tile(state.problem.row[chosen[at]], np.float64)
     some, done = variables.pick(at, state.backend), 0
     tile = Tile(chosen[at], K, some, state.backend)

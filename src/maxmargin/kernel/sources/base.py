@@ -113,6 +113,10 @@ class Source(ABC):
         """out = k(A[a], B[b]), in the precision of out."""
         out[...] = self.block(a, b, out.dtype)
 
+    def fill_places(self, a: Integers, places: Integers, out: Matrix) -> None:
+        """out[places] = k(A[a[places]], B[a]), in the precision of out."""
+        out[places] = self.block(a[places], a, out.dtype)
+
     def fill_rows(self, a: Integers, rows: Matrix, slots: Integers) -> None:
         """rows[slots] = k(A[a], B), in the precision of rows."""
         step = max(1, SETTINGS.block_bytes // (8 * max(1, self.n_columns)))

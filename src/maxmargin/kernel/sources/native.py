@@ -261,6 +261,11 @@ class NativeSource(Source):
         with self._finite():
             self.backend.kernel_block(self._tuple, A, a, B, b, out)
 
+    def fill_places(self, a: Integers, places: Integers, out: Matrix) -> None:
+        A, B = self.points(out.dtype)
+        with self._finite():
+            self.backend.kernel_block(self._tuple, A, a[places], B, a, out, places)
+
     @property
     def terms(self) -> int:
         """The most terms in a dot product."""
