@@ -125,9 +125,10 @@ def test_so_many_are_active():
     assert asked(4500, 10) == asked(4500, 1000) == 1500, "a third"
     assert asked(4500, 1001) == 1536, "three for two free ones are more"
     assert asked(9000, 10) == asked(9000, 1024) == 1536, "the small size"
-    assert asked(9000, 1025) == 3072, "three for two free ones are more"
+    assert asked(9000, 1025) == asked(9000, 1365) == 2048, "three for two free ones are more"
+    assert asked(9000, 1366) == 3072
     assert asked(36_887, 10) == 1536
-    assert asked(36_888, 10) == 3072, "one in 24 is more"
+    assert asked(36_888, 10) == 2048, "one in 24 is more"
     assert asked(1_000_000, 8000) == 3072, "at most"
 
 

@@ -31,7 +31,7 @@ void mirror(T* out, int64_t n, Team& team) {
 // Columns `places` of a symmetric n x n matrix from its rows of these numbers, which are in order.
 template <class T>
 void mirror_rows(T* matrix, int64_t n, const int64_t* places, int64_t count, int threads) {
-  constexpr int64_t side = 16;  // rows written side by side: those of a place are then one line
+  constexpr int64_t side = 8;  // rows written side by side: those of a place are then one line
   parallel(threads, n, side, [&](int64_t begin, int64_t end) {
     int64_t others[side], height = 0;  // rows that are not of a place: others read those
     for (int64_t r = begin; r < end; ++r)

@@ -23,9 +23,9 @@ from maxmargin.monitor import Monitor
 class Settings(NamedTuple):
     """How working sets are chosen and solved."""
 
-    sizes: tuple[int, ...] = (1536, 3072)
-    """Variables: float32 tiles of 9 and 36 MB (decisions 7 and 40). While the size is the same, the
-    part of a tile that stays is kept."""
+    sizes: tuple[int, ...] = (1536, 2048, 3072)
+    """Variables: float32 tiles of 9, 16 and 36 MB (decisions 7 and 40). While the size is the same,
+    the part of a tile that stays is kept."""
     one_in: int = 24
     """One variable of the working set for this many of the problem, at least, up to the greatest
     size (decision 12)."""
