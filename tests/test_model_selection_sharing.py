@@ -81,7 +81,7 @@ def test_views_are_kept_where_they_are_asked_for():
 
 
 def test_rounds_on_stored_single_values_take_all_variables(monkeypatch):
-    monkeypatch.setattr(working_set, "SETTINGS", working_set.Settings(sizes=(8, 16)))
+    monkeypatch.setattr(working_set, "SETTINGS", working_set.Settings(least=8, most=16))
     X, y = samples()
     sign = np.where(y == 1, 1.0, -1.0)
     problem, zero = c_svc(sign, np.ones(120)), np.zeros(120)

@@ -556,7 +556,7 @@ def test_rounded_values_may_not_lead_above_a_primal_value(monkeypatch):
 
     Float32 then gives up where it was exact.
     """
-    settings(monkeypatch, working_set, sizes=(8,))
+    settings(monkeypatch, working_set, least=8, middle=8, most=8)
     y = np.where(np.arange(200) % 2, 1.0, -1.0)
     source, problem = Crooked(200), problems.c_svc(y, np.full(200, 10.0))
     nothing = np.zeros(200)

@@ -23,16 +23,19 @@ from maxmargin.monitor import Monitor
 class Settings(NamedTuple):
     """How working sets are chosen and solved."""
 
-    sizes: tuple[int, ...] = (1536, 2048, 3072)
-    """Variables: float32 tiles of 9, 16 and 36 MB (decisions 7 and 40). While the size is the same,
-    the part of a tile that stays is kept."""
-    one_in: int = 24
-    """One variable of the working set for this many of the problem, at least, up to the greatest
-    size (decision 12)."""
+    least: int = 1536
+    """Variables, at least, of large problems: a float32 tile of 9 MB (decision 7)."""
+    middle: int = 2048
+    """Where those are too few: 16 MB. There are few sizes, because part of a tile stays while the
+    size does (decision 40)."""
+    most: int = 3072
+    """Variables, at most: 36 MB (decision 40)."""
     few: int = 3
-    """Of small problems one variable in this many is taken at first (decision 40)."""
+    """Of problems too small for these sizes, one variable in so many (decision 40)."""
+    one_in: int = 24
+    """Of large ones one in so many at least, up to the greatest size (decision 12)."""
     for_each_free: float = 1.5
-    """Variables of the working set for each free one, up to the greatest size (decision 7)."""
+    """Variables for each free one, up to the greatest size (decision 7)."""
     asked: int = 512
     """Variables where kernel values are a user's function: few values are asked for (decision
     7)."""
@@ -62,17 +65,15 @@ SETTINGS = Settings()
 def size_for(state: State, cache: RowCache, free: int) -> int:
     """How many variables the next round takes; `free` are free now."""
     size = len(state.b)
-    most = SETTINGS.sizes[-1]
     single = cache.dtype == np.float32  # decision 21
-    if (cache.complete and size <= most) or (single and cache.is_whole(state.problem.row)):
+    few = cache.complete and size <= SETTINGS.most
+    if few or (single and cache.is_whole(state.problem.row)):
         return size
     if not cache.complete and np.float32 not in cache.source.dtypes:
         return min(size, SETTINGS.asked)
     wanted = max(size // SETTINGS.one_in, int(SETTINGS.for_each_free * free))
-    few = size // SETTINGS.few
-    if wanted <= few < SETTINGS.sizes[0]:
-        return few
-    return min(size, next((enough for enough in SETTINGS.sizes if wanted <= enough), most))
+    sizes = min(SETTINGS.least, size // SETTINGS.few), SETTINGS.least, SETTINGS.middle
+    return min(size, next((enough for enough in sizes if wanted <= enough), SETTINGS.most))
 
 
 def choose(
