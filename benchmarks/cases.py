@@ -8,10 +8,13 @@ case alone. The groups:
     table     the cases of the design's table          problems  regression, one-class, nu-SVC, ...
     sweep     C in decades on covtype10k and magic     size      n from 100 to 19,020 on magic
     input     float32 and dense input                  tol       tolerances 1e-3 and 1e-6
+    middle    generated sets of 2,200 to 10,000 rows, on which no constant was chosen
     predict   prediction of 5,000 rows is timed too    quick     the short run
 """
 
 from typing import Any, NamedTuple
+
+from synthetic import MIDDLE
 
 
 class Case(NamedTuple):
@@ -117,6 +120,10 @@ CASES: list[Case] = [
             n=n,
         )
         for n in (100, 300, 1000, 3000, 10000)
+    ],
+    *[
+        Case(f"{name} C={C:g}", name, "SVC", {"C": C, "gamma": gamma}, ("middle",))
+        for name, (_, C, gamma) in MIDDLE.items()
     ],
     Case(
         "covtype10k float32",

@@ -4,6 +4,12 @@ dense1m      1,000,000 x 50, normal with decaying scales, one label in ten wrong
 text         200,000 x 50,000, 80 words a row from a power law, tf-idf, unit rows, noisy labels
 regression   200,000 x 100, normal, a linear target with heavy-tailed noise
 one_hot      50,000 x 300, 30 categories of ten values each, drawn from power laws, noisy labels
+
+and, for fits of middle size, with their shapes in the name, MIDDLE:
+
+waves        normal, labels of a sum of sines and a product
+clusters     normal clouds of unequal spread, each of one class, some labels wrong
+skewed       logarithms of mixed log-normal features with gaps, labels of a plane and a product
 """
 
 from collections.abc import Callable
@@ -77,9 +83,51 @@ def mixed(X: np.ndarray, y: np.ndarray, n: int = 50_000) -> tuple[np.ndarray, np
     return (1 - share) * X[i] + share * X[j], y[i]
 
 
+def waves(n: int, d: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A wavy boundary in four of the features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    score = np.sin(1.5 * X[:, :4]).sum(1) + 0.5 * X[:, 0] * X[:, -1]
+    return X, np.where(score + noise * rng.normal(size=n) > 0, 1, -1)
+
+
+def clusters(n: int, d: int, k: int, spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points of k clouds; three labels in a hundred are wrong."""
+    rng = np.random.default_rng(seed)
+    middle, label = rng.normal(size=(k, d)) * 4 / np.sqrt(d), rng.integers(0, 2, k)
+    cloud = rng.integers(0, k, n)
+    X = middle[cloud] + spread * rng.normal(size=(n, d)) * rng.uniform(0.3, 1.5, d)
+    y = np.where((label[cloud] == 1) ^ (rng.random(n) < 0.03), 1, -1)
+    return (X - X.mean(0)) / X.std(0), y
+
+
+def skewed(n: int, d: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Long-tailed features, four in ten of their entries 0."""
+    rng = np.random.default_rng(seed)
+    X = np.exp(rng.normal(size=(n, d)) @ (rng.normal(size=(d, d)) / np.sqrt(d)))
+    X = np.log1p(X) * (rng.random((n, d)) < 0.6)
+    score = X @ rng.normal(size=d) + 0.3 * X[:, :2].prod(1)
+    score += noise * score.std() * rng.normal(size=n)
+    return (X - X.mean(0)) / X.std(0), np.where(score > np.median(score), 1, -1)
+
+
+MIDDLE: dict[str, tuple[Callable[[], tuple[np.ndarray, np.ndarray]], float, float]] = {
+    "waves 4,000 x 8": (lambda: waves(4000, 8, 0.4, 101), 1.0, 0.15),
+    "waves 2,200 x 5": (lambda: waves(2200, 5, 0.3, 102), 100.0, 0.2),
+    "waves 10,000 x 7": (lambda: waves(10_000, 7, 0.6, 103), 10.0, 0.2),
+    "clusters 3,500 x 40": (lambda: clusters(3500, 40, 16, 0.7, 104), 10.0, 1 / 40),
+    "clusters 7,000 x 80": (lambda: clusters(7000, 80, 25, 0.7, 105), 1.0, 2 / 80),
+    "clusters 6,000 x 15": (lambda: clusters(6000, 15, 30, 0.5, 106), 100.0, 1 / 15),
+    "skewed 5,500 x 45": (lambda: skewed(5500, 45, 0.3, 107), 1.0, 2 / 45),
+    "skewed 9,000 x 30": (lambda: skewed(9000, 30, 0.2, 108), 10.0, 1 / 30),
+    "skewed 3,000 x 25": (lambda: skewed(3000, 25, 0.5, 109), 1.0, 1 / 25),
+}
+"""Sets, C and gamma. They judge: no constant is chosen on them."""
+
 SYNTHETIC: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "dense1m": dense,
     "text": text,
     "regression": regression,
     "one_hot": one_hot,
+    **{name: make for name, (make, *_) in MIDDLE.items()},
 }
