@@ -100,7 +100,9 @@ def test_the_solver_takes_its_functions_from_the_backend(name, large, monkeypatc
     if large:
         settings(monkeypatch, workspace, small=10)
         settings(monkeypatch, block, one_tile=20)
-        settings(monkeypatch, working_set, least=40, middle=60, most=80, extreme=4, stiff=1, settled=1.0)
+        settings(
+            monkeypatch, working_set, least=40, middle=60, most=80, extreme=4, stiff=1, settled=1.0
+        )
         settings(monkeypatch, subsample, rows=50)
     X, *targets = data(150)
     form = hard(X) if name == "hard margin" else machines(*targets)[name]
