@@ -13,6 +13,9 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.panels import factorize_in_panels
+from maxmargin.core.parts import crew, parts
+from maxmargin.core.threads import SMALL
 
 
 def _routine(module: Any, name: str, arguments: int) -> Callable[..., None]:
@@ -34,6 +37,8 @@ _LOWER, _LEFT, _PLAIN = ctypes.c_char(b"L"), ctypes.c_char(b"L"), ctypes.c_char(
 _TRANSPOSED = ctypes.c_char(b"T")
 PANEL = 256
 """Columns of an inverse at once."""
+IN_PANELS = 1536
+"""Rows from which a factor is made in panels, on all threads (decision 42)."""
 
 
 def _integer(value: int) -> Any:
@@ -50,6 +55,8 @@ def cholesky(Q: Floats) -> Floats | None:
     """
     Q = np.ascontiguousarray(Q)
     n, info = len(Q), ctypes.c_int64(0)
+    if n >= IN_PANELS:
+        return Q.T if factorize_in_panels(Q, lambda rows: None) else None
     _DPOTRF(
         ctypes.byref(_LOWER),
         _integer(n),
@@ -80,20 +87,30 @@ def cholesky_solve(factor: Floats, right: Floats) -> Floats:
 def triangular_solve(factor: Floats, right: Floats, transposed: bool = False) -> Floats:
     """L^-1 right or L'^-1 right, for one column or several, from the lower factor L."""
     x, factor = np.array(right, np.float64, order="F"), np.asfortranarray(factor)
-    n, one = len(factor), ctypes.c_double(1.0)
-    _DTRSM(
-        ctypes.byref(_LEFT),
-        ctypes.byref(_LOWER),
-        ctypes.byref(_TRANSPOSED if transposed else _PLAIN),
-        ctypes.byref(_PLAIN),
-        _integer(n),
-        _integer(1 if x.ndim == 1 else x.shape[1]),
-        ctypes.byref(one),
-        factor.ctypes.data,
-        _integer(max(1, n)),
-        x.ctypes.data,
-        _integer(max(1, n)),
-    )
+    n, columns = len(factor), 1 if x.ndim == 1 else x.shape[1]
+    how, one = _TRANSPOSED if transposed else _PLAIN, ctypes.c_double(1.0)
+
+    def act(part: slice) -> None:
+        _DTRSM(
+            ctypes.byref(_LEFT),
+            ctypes.byref(_LOWER),
+            ctypes.byref(how),
+            ctypes.byref(_PLAIN),
+            _integer(n),
+            _integer(part.stop - part.start),
+            ctypes.byref(one),
+            factor.ctypes.data,
+            _integer(max(1, n)),
+            x.ctypes.data + part.start * n * x.itemsize,
+            _integer(max(1, n)),
+        )
+
+    work = 0.5 * float(n) ** 2 * columns
+    if work < SMALL:
+        act(slice(0, columns))
+        return x
+    with crew(work) as deal:
+        deal(act, parts(0, columns))
     return x
 
 
