@@ -449,7 +449,7 @@ def test_product(backend, draw):
 
 def test_factors_and_solves_in_parts_have_the_same_bits(draw):
     """Those of the processor are dealt to threads."""
-    n = lapack.IN_PANELS + 10
+    n = lapack.IN_HALVES + 10
     A = draw.normal(size=(n, 40))
     Q, right = A @ A.T + np.eye(n), draw.normal(size=(n, 300))
     with one_blas_thread():

@@ -2,22 +2,23 @@
 that of one matrix.
 
 Each panel of the upper factor R, Q = R'R, follows from the panels above it. Ctrl-C is seen between
-panels. The columns of a panel, its corner too, are dealt to threads in parts of fixed size, each
-for one BLAS thread, so that bits do not depend on the number of threads (decisions 14 and 42).
+panels. The columns of a panel are dealt to threads in parts of fixed size, each for one BLAS
+thread, so that bits do not depend on the number of threads (decision 14).
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy.linalg import lapack
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.parts import crew, parts
+from maxmargin.core.threads import thread_count
 
 Values = Callable[[slice, slice], Floats]
 """The values of a matrix in some rows and columns."""
 
-ROWS, COLUMNS = 128, 256
+ROWS, COLUMNS = 256, 512
 """Rows of a panel, and columns that one thread updates at once."""
 
 
@@ -29,39 +30,28 @@ def cholesky_in_panels(values: Values, ridge: Floats, pause: Callable[[], None])
     """
     n = len(ridge)
     R = np.empty((n, n))
-
-    def fill(rows: slice) -> None:
-        pause()
-        R[rows, rows.start :] = values(rows, slice(rows.start, n))
-        corner = R[rows, rows]
-        corner[np.diag_indices(len(corner))] += ridge[rows]
-
-    return R.T if factorize_in_panels(R, fill) else None
-
-
-def factorize_in_panels(R: Floats, fill: Callable[[slice], None]) -> bool:
-    """Make the upper triangle of a matrix its upper factor; False if it is not definite.
-
-    `fill` is called before each panel, with its rows: it may set their values.
-    """
-    n = len(R)
-    with crew(float(n) ** 3 / 6) as deal:
-        for rows in parts(0, n, ROWS):
-            fill(rows)
-            above, right = R[: rows.start, rows].T, parts(rows.stop, n, COLUMNS)
-
-            def subtract(columns: slice, rows: slice = rows, above: Floats = above) -> None:
-                R[rows, columns] -= above @ R[: rows.start, columns]
-
-            deal(subtract, [rows, *right])
-            C, failed = lapack.dpotrf(R[rows, rows].T, lower=1, clean=1)
+    with ThreadPoolExecutor(max(1, thread_count(float(n) ** 3))) as pool:
+        for begin in range(0, n, ROWS):
+            pause()
+            end = min(n, begin + ROWS)
+            rows = slice(begin, end)
+            R[rows, begin:] = values(rows, slice(begin, n))
+            corner = R[rows, rows]
+            corner[np.diag_indices(end - begin)] += ridge[rows]
+            above = R[:begin, rows].T
+            corner -= above @ R[:begin, rows]
+            C, failed = lapack.dpotrf(corner.T, lower=1, clean=1)
             if failed:
-                return False
-            R[rows, rows] = C.T
+                return None
+            corner[...] = C.T
             inverse = lapack.dtrtri(C, lower=1)[0]
 
-            def solve(columns: slice, rows: slice = rows, inverse: Floats = inverse) -> None:
-                R[rows, columns] = inverse @ R[rows, columns]
+            def update(
+                start: int, rows: slice = rows, above: Floats = above, inverse: Floats = inverse
+            ) -> None:
+                part = R[rows, start : start + COLUMNS]
+                part -= above @ R[: rows.start, start : start + COLUMNS]
+                part[...] = inverse @ part
 
-            deal(solve, right)
-    return True
+            list(pool.map(update, range(end, n, COLUMNS)))
+    return R.T

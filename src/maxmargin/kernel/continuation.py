@@ -37,6 +37,9 @@ class Settings(NamedTuple):
     system: float = 5e-6
     """What the factors and their columns cost, in pair steps of the solution before for each cube
     of the number of free variables."""
+    crowded: float = 1.0
+    """Share of the core beyond which members are too many: what is free then becomes the core
+    (decision 42)."""
     new: int = 192
     """Violators that become members in a cycle, at most."""
     new_share: int = 4
@@ -101,7 +104,7 @@ def advance(
                 if reduced is None:
                     reduced = _begin(state, source, last, monitor)
                 else:
-                    if len(reduced.members) > len(reduced.core):
+                    if len(reduced.members) > SETTINGS.crowded * len(reduced.core):
                         reduced = _begin(state, source, None, monitor)
                     reduced.join(_violators(state, reduced, tol))
                 reduced = _to_minimum(state, reduced, cache, tol, monitor, exact)
