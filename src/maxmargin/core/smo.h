@@ -138,6 +138,7 @@ class Smo {
     for (int64_t k = 0; k < n; ++k) greatest = std::max(greatest, std::abs(diagonal_of(k)));
     scale = greatest > 0 ? 1 / greatest : 1;
     for (int64_t k = 0; k < n; ++k) diagonal[size_t(k)] = T(diagonal_of(k) * scale);
+    for (int64_t k = 1; k < n; ++k) flat &= diagonal[size_t(k)] == diagonal[0];
     for (int64_t g = 0; g < block.groups; ++g)
       if (!block.fixed[g]) zeros.assign(size_t(block.rows), T(0));
   }
@@ -169,6 +170,7 @@ class Smo {
   Aligned<T> up, down;  // the copy; infinity where b cannot grow, -infinity where it cannot shrink
   double unit = 1;      // of the copy
   Aligned<T> diagonal;  // of Q, scaled to at most 1
+  bool flat = true;     // whether its values are equal: they need not be read
   double scale;
   std::vector<double> before, level;  // b at the copy; of each group
   std::vector<Extremes> ends;         // of the copy
@@ -238,8 +240,7 @@ class Smo {
       int64_t i = -1, j = -1;
       Gain gain;
       for (int64_t g = 0; g < block.groups; ++g)
-        if (conjugate ? partner<true>(g, gain, j) : partner<false>(g, gain, j))
-          i = ends[size_t(g)].i;
+        if (partner(g, gain, j)) i = ends[size_t(g)].i;
       if (j < 0) return false;
       const double t = conjugate ? conjugate_step(i, j, result) : step(i, j, result);
       if (result.unbounded) return false;
@@ -351,7 +352,11 @@ class Smo {
   };
 
   // Whether group g has a pair of greater gain than `gain`; raises it and sets the partner j.
-  template <bool directed>
+  bool partner(int64_t g, Gain& gain, int64_t& j) const {
+    if (conjugate) return flat ? partner<true, true>(g, gain, j) : partner<true, false>(g, gain, j);
+    return flat ? partner<false, true>(g, gain, j) : partner<false, false>(g, gain, j);
+  }
+  template <bool directed, bool flat>
   bool partner(int64_t g, Gain& gain, int64_t& j) const {
     const Extremes& e = ends[size_t(g)];
     if (e.i < 0) return false;
@@ -361,7 +366,7 @@ class Smo {
     const Share share{real ? v[size_t(e.i)] : T(0),
                       real ? T(std::sqrt(scale / along.curvature)) : T(0)};
     stretches(g, [&](int64_t first, int64_t last, int64_t base) {
-      partner<directed>(row(e.i) - base, own, least, share, first, last, gain, found);
+      partner<directed, flat>(row(e.i) - base, own, least, share, first, last, gain, found);
     });
     if (!block.fixed[g] && e.i < n) consider(n, -least, own, T(0), gain, found);
     if (found >= 0) j = found;
@@ -378,10 +383,11 @@ class Smo {
     const Gain here{r * r, curvature_of(sum, twice)};
     if (r > 0 && gain < here) gain = here, found = k;
   }
-  template <bool directed>
+  template <bool directed, bool flat>
   void partner(const T* Ki, T own, T least, const Share& share, int64_t begin, int64_t end,
                Gain& gain, int64_t& found) const {
-    const T twice = T(2 * scale), flat = T(least_curvature);
+    const T twice = T(2 * scale), least_share = T(least_curvature);
+    const Vec<T> same = broadcast<T>(diagonal[0] + own);
     const Vec<T> zero = {}, tiny = broadcast<T>(T(least_positive));
     struct {
       Vec<T> squared, eta;
@@ -399,8 +405,8 @@ class Smo {
     const auto look = [&](int64_t k, int c) {
       Vec<T> r = load(&down[size_t(k)]) - least;
       r = r > zero ? r : zero;
-      const Vec<T> sum = load(&diagonal[size_t(k)]) + own;
-      Vec<T> floor = flat * sum, curvature = sum - twice * load(Ki + k);
+      const Vec<T> sum = flat ? same : load(&diagonal[size_t(k)]) + own;
+      Vec<T> floor = least_share * sum, curvature = sum - twice * load(Ki + k);
       if (directed) {
         const Vec<T> part = share.factor * (share.of_i - load(&v[size_t(k)]));
         curvature -= part * part;
