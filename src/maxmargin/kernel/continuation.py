@@ -11,6 +11,9 @@ it at once (reduced.py):
     until   no pair of variables can improve by more than tol
 
 F is updated with float32 rows, and made exact where the violation is near their rounding.
+
+The same cycles finish a fit of large C once its free variables hardly change (decision 42). F moves
+in float64 then. Where members come to outnumber the core, what is free becomes the core.
 """
 
 from typing import NamedTuple
@@ -38,12 +41,12 @@ class Settings(NamedTuple):
     """What the factors and their columns cost, in pair steps of the solution before for each cube
     of the number of free variables."""
     crowded: float = 1.0
-    """Share of the core beyond which members are too many: what is free then becomes the core
+    """Members for each variable of the core that are too many: what is free then becomes the core
     (decision 42)."""
     new: int = 192
     """Violators that become members in a cycle, at most."""
     new_share: int = 4
-    """The same as a share of the core, one of this number, where that is more."""
+    """The same as a share of the core, one of this number, where that is more (decision 42)."""
     small: float = 0.25
     """Share of the tolerance below which a violator need not become a member."""
     inner: float = 0.5
@@ -57,7 +60,7 @@ class Settings(NamedTuple):
     idle: int = 2
     """Cycles that may pass without progress."""
     noise: float = 1e-12
-    """The rounding of an objective in float64, as a share of it."""
+    """The rounding of an objective in float64, as a share of it (decision 42)."""
 
 
 SETTINGS = Settings()

@@ -1,8 +1,9 @@
 """The working set of a round: which variables, and the solution of their problem.
 
 It holds the free variables, violators of optimality drawn at random, and the variables nearest to
-the margin (decision 7). Their problem is solved by pair steps; where these would take too long,
-Newton steps on the free variables take over (newton.py).
+the margin (decision 7). Their problem is solved by pair steps. Where these would take too long, the
+rest is left to minima over all free variables (continuation.py), or, where these are too many, to
+Newton steps on those of the working set (newton.py).
 """
 
 from contextlib import suppress
@@ -44,13 +45,13 @@ class Settings(NamedTuple):
     """Pair steps for each variable, close to the end, before Newton steps may begin (decision
     13)."""
     stiff: int = 20
-    """Pair steps for each variable after which Newton steps take over, for all rounds (decision
-    8)."""
+    """Pair steps for each variable after which Newton steps take over, for all rounds (decisions 8
+    and 42)."""
     easy: int = 1
     """Pair steps for each variable before Newton steps, once these took over (decision 8)."""
     settled: float = 0.2
     """Newton steps wait until a round changes the status of no more than this share of the free
-    variables (decision 8)."""
+    variables (decisions 8 and 42)."""
     steps_at_once: int = 100_000
     """Pair steps between two questions to the monitor: a fraction of a second."""
 
