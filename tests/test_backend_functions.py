@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.core import lapack
 from maxmargin.core.backend import RBF_BY_DIFFERENCES, NotFinite, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.core.factor_backend import Ended, Walk
 from maxmargin.core.prediction_backend import PredictionBackend
+from maxmargin.core.threads import one_blas_thread, one_thread
 from maxmargin.kernel.kernels import Kind
 from numpy_backend import NumpyBackend, kernel_values
 
@@ -448,6 +450,34 @@ def test_triangular_solve(backend, draw):
             assert found.shape == right.shape
             whole = np.tril(L).T if transposed else np.tril(L)
             np.testing.assert_allclose(whole @ found, right, atol=1e-11)
+
+
+def test_product(backend, draw):
+    for rows, inner, columns in ((3, 4, 5), (300, 400, 260), (1, 200, 40_000)):
+        A, B = draw.normal(size=(rows, inner)), draw.normal(size=(columns, inner)).T
+        np.testing.assert_allclose(backend.product(A, B), A @ B, atol=1e-10)
+
+
+def test_factors_and_solves_in_parts_have_the_same_bits(draw):
+    """Those of the processor are dealt to threads."""
+    n = lapack.IN_HALVES + 10
+    A = draw.normal(size=(n, 40))
+    Q, right = A @ A.T + np.eye(n), draw.normal(size=(n, 300))
+    with one_blas_thread():
+        several = [HOST.cholesky(Q.copy())]
+        several += [HOST.triangular_solve(several[0], right, t) for t in (False, True)]
+        several.append(HOST.product(Q, right))
+        with one_thread():
+            alone = [HOST.cholesky(Q.copy())]
+            alone += [HOST.triangular_solve(alone[0], right, t) for t in (False, True)]
+            alone.append(HOST.product(Q, right))
+    for one, other in zip(several, alone, strict=True):
+        np.testing.assert_array_equal(np.tril(one), np.tril(other))
+    L = np.tril(several[0])
+    np.testing.assert_allclose(L @ L.T, Q, atol=1e-10)
+    np.testing.assert_allclose(L @ several[1], right, atol=1e-9)
+    np.testing.assert_allclose(L.T @ several[2], right, atol=1e-9)
+    assert HOST.cholesky(Q - 100 * np.eye(n)) is None
 
 
 def test_cholesky_solve(backend, draw):

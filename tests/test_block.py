@@ -164,10 +164,10 @@ def test_settled_is_that_few_variables_came_to_or_left_a_bound():
     for change, settled in (
         ({}, True),
         ({0: 0.0}, True),
-        ({0: 0.0, 1: 1.0}, True),
-        ({0: 0.0, 1: 1.0, 2: 0.0}, False),
-        ({20: 0.5, 59: 0.5, 21: 0.5}, False),
-        ({20: 1.0, 59: 0.0, 21: 1.0}, False),
+        (dict.fromkeys(range(4), 0.0), True),
+        (dict.fromkeys(range(5), 1.0), False),
+        ({20: 0.5, 59: 0.5, 21: 0.5, 22: 0.5, 58: 0.5}, False),
+        ({20: 1.0, 59: 0.0, 21: 1.0, 22: 1.0, 58: 0.0}, False),
         (dict.fromkeys(range(20), 0.3), True),
     ):
         before = after.copy()
@@ -230,19 +230,19 @@ CHOSEN = np.arange(10, 20)
 @pytest.mark.parametrize(
     ("convex", "close", "factor", "settled", "ends", "asked", "newton", "total"),
     [
-        (True, False, False, True, [ON], [300], True, 307),  # Newton steps after 30 steps each
-        (True, False, False, False, [ON], [300], False, 300),  # not while bounds are being met
+        (True, False, False, True, [ON], [200], True, 207),  # Newton steps after 20 steps each
+        (True, False, False, False, [ON], [200], False, 200),  # not while bounds are being met
         (True, True, False, True, [ON], [100], True, 107),  # close to the end after 10
-        (True, True, False, False, [ON, ON, ON], [100, 100, 100], False, 300),
+        (True, True, False, False, [ON, ON], [100, 100], False, 200),
         (True, False, True, True, [ON], [10], True, 17),  # once they took over, after 1
         (True, True, True, True, [ON], [10], True, 17),
         # not convex: pair steps alone
         (False, False, False, True, [ON], [100_000], False, 100_000),
         (False, True, False, True, [ON], [100_000], False, 100_000),
         # nothing left to do
-        (True, False, False, True, [(299, 1.0, False, False)], [300], False, 299),
-        (True, False, False, True, [(None, 0.5, False, False)], [300], False, 300),  # the tolerance
-        (True, False, False, True, [(None, 1.0, False, True)], [300], False, 300),  # falls for ever
+        (True, False, False, True, [(199, 1.0, False, False)], [200], False, 199),
+        (True, False, False, True, [(None, 0.5, False, False)], [200], False, 200),  # the tolerance
+        (True, False, False, True, [(None, 1.0, False, True)], [200], False, 200),  # falls for ever
     ],
 )
 def test_a_round_of_pair_steps(
@@ -263,6 +263,19 @@ def test_a_round_of_pair_steps(
     np.testing.assert_array_equal(cache.rows, CHOSEN)
     np.testing.assert_array_equal(at.b, before)
     assert at.unbounded == ends[-1][3]
+
+
+def test_cycles_take_the_place_of_newton_steps(monkeypatch):
+    problem = problems.c_svc(y, C)
+    at = state_of(problem, between_bounds(problem), convex=True, backend=Scripted())
+    at.eliminates = True
+    monkeypatch.setattr(working_set, "_settled", lambda *_: True)
+    assert working_set.solve(at, Script(ON), CHOSEN, at.G, 0.5, False, Monitor()) == 200
+    assert at.settled
+    assert at.factor is None
+    again = Script(ON)
+    working_set.solve(at, again, CHOSEN, at.G, 0.5, False, Monitor())
+    assert again.asked == [10], "one pair step a variable, once cycles took over"
 
 
 def test_a_round_brings_F_up_to_date():

@@ -324,6 +324,27 @@ def test_tiles_of_all_sizes_are_solved(n, groups):
     np.testing.assert_allclose(*objectives, rtol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("fixed", [[True], [False], [True, False]], ids=str)
+def test_conjugate_steps(fixed, dtype):
+    """Plain steps would be 15,000 to 135,000 here."""
+    n, draw = 900, np.random.default_rng(0)
+    X = draw.normal(size=(n, 3)).astype(np.float32)
+    y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] > 0, 1.0, -1.0)
+    P, lower, upper = core.points(X), 1e3 * np.minimum(0, y), 1e3 * np.maximum(0, y)
+    K = core.kernel_block(RBF, P, None, P, None).astype(dtype)
+    begin = np.linspace(0, n, len(fixed) + 1).astype(np.int64)
+    b, G = np.zeros(n), -y
+    given = K, G, b, lower, upper, np.zeros(n), begin
+    found = pair_steps(*given, 1e-4, 10**6, fixed=np.array(fixed))
+    assert found.taken <= (11_000 if len(fixed) == 1 else 30_000)
+    assert found.violation <= 1e-4
+    np.testing.assert_allclose(G, K.astype(np.float64) @ b - y, atol=1e-5)
+    assert np.all((b >= lower) & (b <= upper))
+    for (i, j), kept in zip(itertools.pairwise(begin), fixed, strict=True):
+        assert not kept or abs(b[i:j].sum()) <= 1e-13 * np.abs(b[i:j]).sum()
+
+
 @pytest.mark.parametrize(("gamma", "stored"), [(0.002, False), (5.0, True)])
 def test_parts_of_a_tile_are_computed_until_all_of_it_is_cheaper(gamma, stored):
     """With few support vectors, and with as many as samples."""

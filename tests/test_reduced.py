@@ -125,6 +125,21 @@ def test_memory_has_room_for_any_number_of_members(monkeypatch):
     np.testing.assert_allclose(b, problem.minimum_over(np.sort(end.moved)), atol=1e-9)
 
 
+def test_sums_are_kept_where_rounding_takes_from_them():
+    """Variables that come twice make Q singular."""
+    problem = Problem([True, True])
+    twin = np.arange(60) // 2
+    problem.K, problem.ridge[:] = 1e4 * problem.K[np.ix_(twin, twin)], 0.0
+    problem.linear = 1e4 * problem.linear
+    found = problem.reduced(np.arange(0, 40))
+    found.join(np.arange(40, 60))
+    now = problem.b.copy()
+    found.expect(problem.variables(), now, 1e-9, Monitor(), 0)
+    for own in (slice(0, 30), slice(30, 60)):
+        size = np.abs(now[own] - problem.b[own]).sum()
+        assert abs(now[own].sum() - problem.b[own].sum()) <= 1e-14 * size
+
+
 def test_a_dependent_core_is_an_error():
     """Variables of the core cannot return twice: what fixes them is singular."""
     problem = Problem([True])

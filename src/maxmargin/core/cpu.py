@@ -26,6 +26,7 @@ from maxmargin.core.factor_backend import Ended, Walk
 from maxmargin.core.linear_backend import Descent, LinearBackend, OnlineBackend, Order, TubeTuple
 from maxmargin.core.memory import contiguous
 from maxmargin.core.panels import cholesky_in_panels
+from maxmargin.core.parts import product
 from maxmargin.core.prediction_backend import PredictionBackend
 from maxmargin.core.threads import thread_count
 
@@ -198,6 +199,8 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
 
     def triangular_solve(self, factor: Floats, right: Floats, transposed: bool = False) -> Floats:
         return lapack.triangular_solve(factor, right, transposed)
+
+    product = staticmethod(product)
 
     # ---- linear models --------------------------------------------------------------------------
 

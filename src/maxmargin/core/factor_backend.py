@@ -91,6 +91,11 @@ class FactorBackend(ABC):
         found: Floats = self.xp.linalg.solve(L.T if transposed else L, right)
         return found
 
+    def product(self, A: Floats, B: Floats) -> Floats:
+        """A B, of two matrices."""
+        found: Floats = A @ B
+        return found
+
     def face_steps(
         self, walk: Walk, count: int, columns: Floats, at: Integers, dependent: float
     ) -> tuple[int, Ended]:

@@ -13,6 +13,8 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.parts import Deal, crew, parts
+from maxmargin.core.threads import SMALL
 
 
 def _routine(module: Any, name: str, arguments: int) -> Callable[..., None]:
@@ -31,9 +33,13 @@ def _routine(module: Any, name: str, arguments: int) -> Callable[..., None]:
 _DPOTRF, _DPOTRS = _routine(cython_lapack, "dpotrf", 5), _routine(cython_lapack, "dpotrs", 8)
 _DTRSM = _routine(cython_blas, "dtrsm", 11)
 _LOWER, _LEFT, _PLAIN = ctypes.c_char(b"L"), ctypes.c_char(b"L"), ctypes.c_char(b"N")
-_TRANSPOSED = ctypes.c_char(b"T")
+_TRANSPOSED, _RIGHT = ctypes.c_char(b"T"), ctypes.c_char(b"R")
 PANEL = 256
 """Columns of an inverse at once."""
+IN_HALVES = 1536
+"""Rows from which a factor is made in halves, on all threads (decision 42)."""
+WHOLE = 512
+"""Rows of a half that is not halved again."""
 
 
 def _integer(value: int) -> Any:
@@ -49,15 +55,65 @@ def cholesky(Q: Floats) -> Floats | None:
     The upper triangle of Q is read, and Q is overwritten where it is C-contiguous.
     """
     Q = np.ascontiguousarray(Q)
-    n, info = len(Q), ctypes.c_int64(0)
+    n = len(Q)
+    if n < IN_HALVES:
+        return Q.T if _factorize(Q, 0, n) else None
+    with crew(float(n) ** 3 / 6) as deal:
+        return Q.T if _in_halves(Q, 0, n, deal) else None
+
+
+def _factorize(Q: Floats, begin: int, end: int) -> bool:
+    """Make a diagonal block of Q its factor; False if it is not definite."""
+    info = ctypes.c_int64(0)
     _DPOTRF(
         ctypes.byref(_LOWER),
-        _integer(n),
-        Q.ctypes.data,
-        _integer(max(1, n)),
+        _integer(end - begin),
+        _place(Q, begin, begin),
+        _integer(max(1, len(Q))),
         ctypes.byref(info),
     )
-    return None if info.value else Q.T
+    return not info.value
+
+
+def _place(Q: Floats, row: int, column: int) -> int:
+    """Where an entry lies in memory."""
+    return int(Q.ctypes.data + (row * len(Q) + column) * Q.itemsize)
+
+
+def _in_halves(Q: Floats, begin: int, end: int, deal: Deal) -> bool:
+    """The same, with the work between the two halves of the block dealt to threads.
+
+    Q = (A, B; B', C) has the upper factor (R, S; 0, T) with R'R = A, S = R'^-1 B, T'T = C - S'S.
+    """
+    if end - begin <= WHOLE:
+        return _factorize(Q, begin, end)
+    middle = (begin + end) // 2
+    if not _in_halves(Q, begin, middle, deal):
+        return False
+
+    def solve(some: slice) -> None:
+        one = ctypes.c_double(1.0)
+        _DTRSM(
+            ctypes.byref(_RIGHT),
+            ctypes.byref(_LOWER),
+            ctypes.byref(_TRANSPOSED),
+            ctypes.byref(_PLAIN),
+            _integer(some.stop - some.start),
+            _integer(middle - begin),
+            ctypes.byref(one),
+            _place(Q, begin, begin),
+            _integer(len(Q)),
+            _place(Q, begin, some.start),
+            _integer(len(Q)),
+        )
+
+    def subtract(some: slice) -> None:
+        S = Q[begin:middle]
+        Q[some, some.start : end] -= S[:, some].T @ S[:, some.start : end]
+
+    deal(solve, parts(middle, end))
+    deal(subtract, parts(middle, end))
+    return _in_halves(Q, middle, end, deal)
 
 
 def cholesky_solve(factor: Floats, right: Floats) -> Floats:
@@ -80,20 +136,30 @@ def cholesky_solve(factor: Floats, right: Floats) -> Floats:
 def triangular_solve(factor: Floats, right: Floats, transposed: bool = False) -> Floats:
     """L^-1 right or L'^-1 right, for one column or several, from the lower factor L."""
     x, factor = np.array(right, np.float64, order="F"), np.asfortranarray(factor)
-    n, one = len(factor), ctypes.c_double(1.0)
-    _DTRSM(
-        ctypes.byref(_LEFT),
-        ctypes.byref(_LOWER),
-        ctypes.byref(_TRANSPOSED if transposed else _PLAIN),
-        ctypes.byref(_PLAIN),
-        _integer(n),
-        _integer(1 if x.ndim == 1 else x.shape[1]),
-        ctypes.byref(one),
-        factor.ctypes.data,
-        _integer(max(1, n)),
-        x.ctypes.data,
-        _integer(max(1, n)),
-    )
+    n, columns = len(factor), 1 if x.ndim == 1 else x.shape[1]
+    how, one = _TRANSPOSED if transposed else _PLAIN, ctypes.c_double(1.0)
+
+    def act(part: slice) -> None:
+        _DTRSM(
+            ctypes.byref(_LEFT),
+            ctypes.byref(_LOWER),
+            ctypes.byref(how),
+            ctypes.byref(_PLAIN),
+            _integer(n),
+            _integer(part.stop - part.start),
+            ctypes.byref(one),
+            factor.ctypes.data,
+            _integer(max(1, n)),
+            x.ctypes.data + part.start * n * x.itemsize,
+            _integer(max(1, n)),
+        )
+
+    work = 0.5 * float(n) ** 2 * columns
+    if work < SMALL:
+        act(slice(0, columns))
+        return x
+    with crew(work) as deal:
+        deal(act, parts(0, columns))
     return x
 
 

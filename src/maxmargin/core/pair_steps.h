@@ -68,12 +68,12 @@ class Part {
   }
 
   // Solves their problem alone. G lacks K[moved]' delta afterwards.
-  void solve(double tol, int64_t max_steps, BlockResult& total) {
+  void solve(double tol, int64_t max_steps, bool conjugate, BlockResult& total) {
     const int64_t size = int64_t(chosen.size());
     const Block<T> small{size,          size,         tile.data(),  G.data(),
                          b.data(),      lower.data(), upper.data(), ridge.data(),
                          begins.data(), block.fixed,  block.groups};
-    const BlockResult found = Smo<T>(small).run(tol, max_steps - total.steps);
+    const BlockResult found = Smo<T>(small, conjugate).run(tol, max_steps - total.steps);
     total.steps += found.steps;
     total.negative |= found.negative;
     total.unbounded |= found.unbounded;
@@ -134,8 +134,8 @@ class Violators {
 };
 
 // Until the violation is at most tol, or for max_steps steps, on a stored tile. If the steps are
-// many, the rest is done on a compact copy of the variables that still move: near the solution half
-// of a tile is at a bound and stays there.
+// many, the rest is done by conjugate steps on a compact copy of the variables that still move:
+// near the solution half of a tile is at a bound and stays there.
 template <class T>
 BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps) {
   const int64_t n = block.size, first = n <= compact_size ? max_steps : many * n;
@@ -148,13 +148,13 @@ BlockResult pair_steps(const Block<T>& block, double tol, int64_t max_steps) {
     if (double(movable.size()) > compact_share * double(n)) break;
     part.take(movable);
     part.copy_tile();
-    part.solve(tol, max_steps, total);
+    part.solve(tol, max_steps, true, total);
     add_rows(block, part.moved, part.delta);
     total.violation = block.violation();
     const bool stuck = part.moved.empty() || total.unbounded;
     if (stuck || !(total.violation > tol) || total.steps >= max_steps) return total;
   }
-  const BlockResult rest = Smo<T>(block).run(tol, max_steps - total.steps);
+  const BlockResult rest = Smo<T>(block, true).run(tol, max_steps - total.steps);
   return {total.steps + rest.steps, rest.violation, total.negative || rest.negative,
           rest.unbounded};
 }
@@ -183,7 +183,7 @@ BlockResult pair_steps_on_points(Block<T> block, const Kernel& kernel, const Sel
     const Selection<T> own = some(part.chosen, index);
     total.finite = kernel_block(kernel, own, own, part.tile.data(), nullptr, true, threads);
     if (!total.finite) return total;
-    part.solve(std::max(tol, 0.1 * total.violation), max_steps, total);
+    part.solve(std::max(tol, 0.1 * total.violation), max_steps, false, total);
     if (part.moved.empty() || total.unbounded) return total;
     const Selection<T> rows = some(part.moved, index);
     total.finite = kernel_product(kernel, rows, part.delta.data(), 1, points, block.G, threads);

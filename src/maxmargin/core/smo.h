@@ -24,12 +24,16 @@
 //   G += (K + diag(ridge)) (b - b at the copy)        in float64,
 //
 // and steps go on from a new copy.
+//
+// Many steps on one tile are conjugate (direction.h): half as many do where few meet a bound. A
+// step costs a quarter more.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "direction.h"
 #include "types.h"
 #include "vectors.h"
 
@@ -117,7 +121,7 @@ void add_rows(const Block<T>& block, const std::vector<int64_t>& moved,
 template <class T>
 class Smo {
  public:
-  explicit Smo(const Block<T>& block)
+  explicit Smo(const Block<T>& block, bool conjugate = false)
       : block(block),
         n(block.size),
         up(size_t(n)),
@@ -125,11 +129,16 @@ class Smo {
         diagonal(size_t(n)),
         before(size_t(n)),
         level(size_t(block.groups)),
-        ends(size_t(block.groups)) {
+        ends(size_t(block.groups)),
+        conjugate(conjugate),
+        along(conjugate ? n : 0),
+        v(conjugate ? size_t(n) : 0) {
+    for (int64_t k = 0; k < n; ++k) this->conjugate &= block.ridge[k] == 0;
     double greatest = 0;
     for (int64_t k = 0; k < n; ++k) greatest = std::max(greatest, std::abs(diagonal_of(k)));
     scale = greatest > 0 ? 1 / greatest : 1;
     for (int64_t k = 0; k < n; ++k) diagonal[size_t(k)] = T(diagonal_of(k) * scale);
+    for (int64_t k = 1; k < n; ++k) flat &= diagonal[size_t(k)] == diagonal[0];
     for (int64_t g = 0; g < block.groups; ++g)
       if (!block.fixed[g]) zeros.assign(size_t(block.rows), T(0));
   }
@@ -140,7 +149,9 @@ class Smo {
       result.violation = copy();
       if (!(result.violation > tol) || result.steps >= max_steps) return result;
       const int64_t last = result.steps;
-      if (burst(tol, max_steps, result)) {
+      const bool reached = burst(tol, max_steps, result);
+      along.end(block);
+      if (reached) {
         take_copy();
         return result;
       }
@@ -159,10 +170,14 @@ class Smo {
   Aligned<T> up, down;  // the copy; infinity where b cannot grow, -infinity where it cannot shrink
   double unit = 1;      // of the copy
   Aligned<T> diagonal;  // of Q, scaled to at most 1
+  bool flat = true;     // whether its values are equal: they need not be read
   double scale;
   std::vector<double> before, level;  // b at the copy; of each group
   std::vector<Extremes> ends;         // of the copy
   std::vector<T> zeros;               // the row of variable n
+  bool conjugate;                     // whether steps are; not where there is a ridge
+  Direction along;                    // of the last step, and K times it
+  Aligned<T> v;
 
   // Makes the copy and returns the violation.
   double copy() {
@@ -227,10 +242,10 @@ class Smo {
       for (int64_t g = 0; g < block.groups; ++g)
         if (partner(g, gain, j)) i = ends[size_t(g)].i;
       if (j < 0) return false;
-      const double t = step(i, j, result);
+      const double t = conjugate ? conjugate_step(i, j, result) : step(i, j, result);
       if (result.unbounded) return false;
       const double change = t / (scale * unit);
-      squares += change * change + rounded_square;
+      squares += change * change * along.weight + rounded_square;
     }
     return false;
   }
@@ -276,19 +291,22 @@ class Smo {
     }
   }
 
-  // The copy += t (Ki - Kj), and its extremes in every group
-  void update(T t, const T* Ki, const T* Kj) {
+  // The copy += t (Ki - Kj), and its extremes in every group. With a direction,
+  // v = Ki - Kj + keep v and the copy += t v.
+  void update(T t, const T* Ki, const T* Kj, T keep = 0) {
     for (int64_t g = 0; g < block.groups; ++g) {
       Extremes found;
       stretches(g, [&](int64_t first, int64_t last, int64_t base) {
-        update(t, Ki - base, Kj - base, first, last, found);
+        if (conjugate) update<true>(t, Ki - base, Kj - base, keep, first, last, found);
+        else update<false>(t, Ki - base, Kj - base, keep, first, last, found);
       });
       if (!block.fixed[g]) found.with_origin(n);
       ends[size_t(g)] = found;
     }
   }
-  void update(T t, const T* Ki, const T* Kj, int64_t begin, int64_t end, Extremes& found) {
-    T *u = up.data(), *d = down.data();
+  template <bool directed>
+  void update(T t, const T* Ki, const T* Kj, T keep, int64_t begin, int64_t end, Extremes& found) {
+    T *u = up.data(), *d = down.data(), *w = v.data();
     struct {
       Vec<T> least = broadcast<T>(T(infinity)), greatest = broadcast<T>(-T(infinity));
       IVec<T> at = {};
@@ -300,8 +318,9 @@ class Smo {
     } chain[chains];
     IVec<T> index = first_lanes(begin);
     const auto look = [&](int64_t k, int c) {
-      const Vec<T> change = t * (load(Ki + k) - load(Kj + k)), grown = load(u + k) + change,
-                   shrunk = load(d + k) + change;
+      Vec<T> row = load(Ki + k) - load(Kj + k);
+      if (directed) row += keep * load(w + k), store<T>(w + k, row);
+      const Vec<T> change = t * row, grown = load(u + k) + change, shrunk = load(d + k) + change;
       store<T>(u + k, grown), store<T>(d + k, shrunk);
       chain[c].look(grown, shrunk, index);
     };
@@ -319,7 +338,9 @@ class Smo {
     };
     for (int l = 0; l < L; ++l) consider(chain[0].least[l], chain[0].greatest[l], chain[0].at[l]);
     for (; k < end; ++k) {
-      const T change = t * (Ki[k] - Kj[k]);
+      T row = Ki[k] - Kj[k];
+      if (directed) row += keep * w[k], w[k] = row;
+      const T change = t * row;
       consider(u[k] += change, d[k] += change, k);
     }
   }
@@ -332,17 +353,29 @@ class Smo {
 
   // Whether group g has a pair of greater gain than `gain`; raises it and sets the partner j.
   bool partner(int64_t g, Gain& gain, int64_t& j) const {
+    if (conjugate) return flat ? partner<true, true>(g, gain, j) : partner<true, false>(g, gain, j);
+    return flat ? partner<false, true>(g, gain, j) : partner<false, false>(g, gain, j);
+  }
+  template <bool directed, bool flat>
+  bool partner(int64_t g, Gain& gain, int64_t& j) const {
     const Extremes& e = ends[size_t(g)];
     if (e.i < 0) return false;
     const T own = e.i < n ? diagonal[size_t(e.i)] : T(0), least = T(e.least_growable);
     int64_t found = -1;
+    const bool real = directed && along.active() && e.i < n;
+    const Share share{real ? v[size_t(e.i)] : T(0),
+                      real ? T(std::sqrt(scale / along.curvature)) : T(0)};
     stretches(g, [&](int64_t first, int64_t last, int64_t base) {
-      partner(row(e.i) - base, own, least, first, last, gain, found);
+      partner<directed, flat>(row(e.i) - base, own, least, share, first, last, gain, found);
     });
     if (!block.fixed[g] && e.i < n) consider(n, -least, own, T(0), gain, found);
     if (found >= 0) j = found;
     return found >= 0;
   }
+  // What a direction takes off the curvature of a pair: (factor (of_i - v_j))^2
+  struct Share {
+    T of_i, factor;
+  };
   static T curvature_of(T sum, T twice) {
     return std::max(sum - twice, std::max(T(least_curvature) * sum, T(least_positive)));
   }
@@ -350,9 +383,11 @@ class Smo {
     const Gain here{r * r, curvature_of(sum, twice)};
     if (r > 0 && gain < here) gain = here, found = k;
   }
-  void partner(const T* Ki, T own, T least, int64_t begin, int64_t end, Gain& gain,
-               int64_t& found) const {
-    const T twice = T(2 * scale), flat = T(least_curvature);
+  template <bool directed, bool flat>
+  void partner(const T* Ki, T own, T least, const Share& share, int64_t begin, int64_t end,
+               Gain& gain, int64_t& found) const {
+    const T twice = T(2 * scale), least_share = T(least_curvature);
+    const Vec<T> same = broadcast<T>(diagonal[0] + own);
     const Vec<T> zero = {}, tiny = broadcast<T>(T(least_positive));
     struct {
       Vec<T> squared, eta;
@@ -370,8 +405,12 @@ class Smo {
     const auto look = [&](int64_t k, int c) {
       Vec<T> r = load(&down[size_t(k)]) - least;
       r = r > zero ? r : zero;
-      const Vec<T> sum = load(&diagonal[size_t(k)]) + own;
-      Vec<T> floor = flat * sum, curvature = sum - twice * load(Ki + k);
+      const Vec<T> sum = flat ? same : load(&diagonal[size_t(k)]) + own;
+      Vec<T> floor = least_share * sum, curvature = sum - twice * load(Ki + k);
+      if (directed) {
+        const Vec<T> part = share.factor * (share.of_i - load(&v[size_t(k)]));
+        curvature -= part * part;
+      }
       floor = floor > tiny ? floor : tiny;
       curvature = curvature > floor ? curvature : floor;
       chain[c].look(r * r, curvature, index);
@@ -391,8 +430,34 @@ class Smo {
       if (at >= 0 && (gain < here || (found >= 0 && !(here < gain) && at < found)))
         gain = here, found = at;
     }
-    for (; k < end; ++k)
-      consider(k, down[size_t(k)] - least, diagonal[size_t(k)] + own, twice * Ki[k], gain, found);
+    for (; k < end; ++k) {
+      const T part = directed ? share.factor * (share.of_i - v[size_t(k)]) : T(0);
+      consider(k, down[size_t(k)] - least, diagonal[size_t(k)] + own, twice * Ki[k] + part * part,
+               gain, found);
+    }
+  }
+
+  bool inside(int64_t k) const { return k < n && block.can_grow(k) && block.can_shrink(k); }
+
+  // Move along the next direction, or along the pair alone, and return how far.
+  double conjugate_step(int64_t i, int64_t j, BlockResult& result) {
+    const bool both = i < n && j < n;
+    const double sum = both ? diagonal_of(i) + diagonal_of(j) : 0,
+                 eta = both ? sum - 2.0 * block.value(i, j) : 0;
+    if (both && along.active()) {
+      const double apart = double(v[size_t(i)]) - double(v[size_t(j)]),
+                   keep = -apart / along.curvature, left = eta + keep * apart;
+      const double own_i = copy_of(i), own_j = copy_of(j), t = unit * (own_j - own_i) / left;
+      if (left > least_curvature * sum && along.move(block, i, j, keep, t, left)) {
+        for (int64_t k : {i, j}) up[size_t(k)] = down[size_t(k)] = T(k == i ? own_i : own_j);
+        update(T(t / unit), row(i), row(j), T(keep));
+        return t;
+      }
+    }
+    along.end(block);
+    const double t = step(i, j, result);
+    if (eta > least_curvature * sum && inside(i) && inside(j)) along.begin(block, i, j, eta);
+    return t;
   }
 
   // Move along the pair and return how far; result.unbounded if nothing bounds the step.

@@ -34,7 +34,7 @@ from maxmargin.kernel.face import NotConvex
 from maxmargin.kernel.newton import Tile, newton
 from maxmargin.kernel.problems import DualProblem, feasible_start, fold, unfold
 from maxmargin.kernel.solution import Solution
-from maxmargin.kernel.sources import KernelNotFinite, MatrixSource, Source
+from maxmargin.kernel.sources import KernelNotFinite, MatrixSource, Scratch, Source
 from maxmargin.kernel.state import State, finish
 from maxmargin.kernel.subsample import start_from_subsample
 from maxmargin.kernel.workspace import KernelWorkspace, is_small
@@ -121,6 +121,7 @@ def solve(
     b = xp.asarray(b.copy() if start is None else feasible_start(problem, start))
     zero = xp.zeros(n), xp.zeros(len(b)), xp.zeros(n)
     state = State(problem.on(xp), b, *zero, source.backend, convex=source.convex)
+    workspace.kept.scratch = state.scratch = workspace.kept.scratch or Scratch(xp)
     source = workspace.whole() if small else source
     state.diagonal = _diagonal(source, xp)
     if b.any():
@@ -128,18 +129,17 @@ def solve(
     if small:
         K = source.block(None, None, np.float64)
         return finish(state, _solve_small(state, K, tol, monitor))
-    last, advanced, reduced = workspace.solved(problem), False, None
+    last, advanced = workspace.solved(problem), False
     if start is not None and source.convex and continuation.pays(state, last.steps):
         advanced = True
         rows = rows_for(problem, workspace, source.dtypes[0])
-        reduced = continuation.advance(
+        state.reduced = continuation.advance(
             state,
             source,
             rows,
             SETTINGS.target * tol,
             monitor,
             last.reduced,
-            workspace.kept.scratch,
         )
     found = finish(state, _solve_large(state, source, workspace, tol))
     kept = workspace.kept
@@ -147,7 +147,7 @@ def solve(
     to_host = source.backend.to_host
     kept.exact = fold(problem, to_host(state.b_exact), n), to_host(state.F_exact)
     steps = SETTINGS.growth * last.steps if advanced else state.steps
-    kept.solved = last._replace(reduced=reduced, steps=int(steps))
+    kept.solved = last._replace(reduced=state.reduced, steps=int(steps))
     return found
 
 
@@ -320,6 +320,7 @@ def _refine(
 def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Status | None:
     """Rounds until the violation is at most tol or at the level of the rows' rounding."""
     problem, xp, draw = state.problem, state.xp, np.random.default_rng(0)
+    eliminates = state.convex
     best_objective, best_violation, idle = np.inf, np.inf, 0
     ceiling, progress, chosen = state.ceiling, Progress(), xp.arange(0)
     while True:
@@ -348,5 +349,8 @@ def _descend(state: State, cache: RowCache, tol: float, monitor: Monitor) -> Sta
         chosen = xp.arange(size) if whole else working_set.choose(state, seen, size, draw, chosen)
         if not whole or problem.in_margin_units:
             target = 0.9 * target if close else max(target, 0.1 * violation)
+        state.eliminates = eliminates and seen.free <= working_set.SETTINGS.most
         if working_set.solve(state, cache, chosen, G, target, close, monitor) == 0:
             return Status.STALLED
+        if state.settled and state.eliminates:
+            eliminates = state.settled = continuation.finish(state, cache, tol, monitor)

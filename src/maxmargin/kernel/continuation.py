@@ -11,6 +11,9 @@ it at once (reduced.py):
     until   no pair of variables can improve by more than tol
 
 F is updated with float32 rows, and made exact where the violation is near their rounding.
+
+The same cycles finish a fit of large C once its free variables hardly change (decision 42). F moves
+in float64 then. Where members come to outnumber the core, what is free becomes the core.
 """
 
 from typing import NamedTuple
@@ -24,7 +27,7 @@ from maxmargin.kernel.cache import RowCache
 from maxmargin.kernel.face import NotConvex, Quadratic, Spoiled
 from maxmargin.kernel.reduced import Reduced, minimise
 from maxmargin.kernel.solution import can_grow, can_shrink, levels
-from maxmargin.kernel.sources import Scratch, Source
+from maxmargin.kernel.sources import Source
 from maxmargin.kernel.state import State
 from maxmargin.monitor import Monitor
 
@@ -37,8 +40,13 @@ class Settings(NamedTuple):
     system: float = 5e-6
     """What the factors and their columns cost, in pair steps of the solution before for each cube
     of the number of free variables."""
+    crowded: float = 1.0
+    """Members for each variable of the core that are too many: what is free then becomes the core
+    (decision 42)."""
     new: int = 192
     """Violators that become members in a cycle, at most."""
+    new_share: int = 4
+    """The same as a share of the core, one of this number, where that is more (decision 42)."""
     small: float = 0.25
     """Share of the tolerance below which a violator need not become a member."""
     inner: float = 0.5
@@ -51,6 +59,8 @@ class Settings(NamedTuple):
     """Cycles, at most."""
     idle: int = 2
     """Cycles that may pass without progress."""
+    noise: float = 1e-12
+    """The rounding of an objective in float64, as a share of it (decision 42)."""
 
 
 SETTINGS = Settings()
@@ -75,14 +85,14 @@ def advance(
     tol: float,
     monitor: Monitor,
     last: Reduced | None,
-    scratch: Scratch,
+    exact: bool = False,
 ) -> Reduced | None:
     """Lower the violation to tol, or as far as the cycles can.
 
     `last` is that of the solution before; the result is the last one of this solution, in the same
-    memory.
+    memory. With `exact`, F moves in float64, and that of an earlier call goes on.
     """
-    reduced, lowest, idle = None, np.inf, 0
+    reduced, lowest, idle = state.reduced, np.inf, 0
     with one_blas_thread():
         for _ in range(SETTINGS.cycles):
             doubtful = state.violation <= max(tol, SETTINGS.doubt * state.rounding(cache.dtype))
@@ -95,10 +105,12 @@ def advance(
                 return reduced
             try:
                 if reduced is None:
-                    reduced = _begin(state, source, last, monitor, scratch)
+                    reduced = _begin(state, source, last, monitor)
                 else:
+                    if len(reduced.members) > SETTINGS.crowded * len(reduced.core):
+                        reduced = _begin(state, source, None, monitor)
                     reduced.join(_violators(state, reduced, tol))
-                reduced = _to_minimum(state, reduced, cache, tol, monitor)
+                reduced = _to_minimum(state, reduced, cache, tol, monitor, exact)
             except (NotConvex, Spoiled):  # by rounding
                 return None
             if reduced is None:
@@ -106,9 +118,18 @@ def advance(
     return reduced
 
 
-def _begin(
-    state: State, source: Source, last: Reduced | None, monitor: Monitor, scratch: Scratch
-) -> Reduced:
+def finish(state: State, cache: RowCache, tol: float, monitor: Monitor) -> bool:
+    """Lower the violation of a fit whose free variables hardly change any more.
+
+    Return whether that got anywhere.
+    """
+    before = state.objective
+    state.reduced = advance(state, cache.source, cache, tol, monitor, None, True)
+    falls = state.objective < before - SETTINGS.noise * abs(before)
+    return state.reduced is not None and (falls or state.violation <= tol)
+
+
+def _begin(state: State, source: Source, last: Reduced | None, monitor: Monitor) -> Reduced:
     """The free variables: those expected to stay free as the core, the others as members.
 
     What was at its bound before is not expected to stay.
@@ -123,13 +144,13 @@ def _begin(
 
     Q = Quadratic(values, lambda a: problem.ridge[a], state.backend)
     if last is None:
-        last = Reduced(Q, free, problem.group, problem.fixed, scratch)
+        return Reduced(Q, free, problem.group, problem.fixed, state.scratch)
     G, now = state.G, state.b.copy()
     goal = SETTINGS.fall * state.violation_at(G) * state.unit(G)
     state.steps += last.expect(state.variables(G), now, goal, monitor, state.steps)
     stays = (now > problem.lower)[free] & (now < problem.upper)[free]
     stays &= xp.isin(free, xp.concatenate([last.core, last.members]))
-    reduced = Reduced(Q, free[stays], problem.group, problem.fixed, scratch)
+    reduced = Reduced(Q, free[stays], problem.group, problem.fixed, state.scratch)
     reduced.join(free[~stays])
     return reduced
 
@@ -145,14 +166,15 @@ def _violators(state: State, reduced: Reduced, tol: float) -> Integers:
     )
     excess[reduced.core] = excess[reduced.members] = -np.inf
     found = xp.flatnonzero(excess > SETTINGS.small * tol * state.unit(G))
-    if len(found) > SETTINGS.new:
-        found = found[xp.argpartition(-excess[found], SETTINGS.new)[: SETTINGS.new]]
+    most = max(SETTINGS.new, len(reduced.core) // SETTINGS.new_share)
+    if len(found) > most:
+        found = found[xp.argpartition(-excess[found], most)[:most]]
     worst: Integers = xp.sort(found)
     return worst
 
 
 def _to_minimum(
-    state: State, reduced: Reduced, cache: RowCache, tol: float, monitor: Monitor
+    state: State, reduced: Reduced, cache: RowCache, tol: float, monitor: Monitor, exact: bool
 ) -> Reduced | None:
     """Move the core and the members to their minimum; None if the monitor stopped it.
 
@@ -164,9 +186,13 @@ def _to_minimum(
     if found is None:
         return None
     b = state.b[found.moved]
-    working_set.move(state, cache, found.moved, found.b)
+    if not exact:
+        working_set.move(state, cache, found.moved, found.b)
+    elif not state.move_exactly(found.moved, found.b, cache.source, monitor):
+        return None
     state.steps += found.steps
     noise = state.rounding(cache.dtype) * float(state.xp.abs(state.b).sum())
+    noise = max(noise, SETTINGS.noise * abs(before))
     if state.objective > before + noise:
         state.b[found.moved], state.F = b, F
         raise Spoiled

@@ -101,9 +101,10 @@ class Reduced:
         self._add_to_Y(self._solved(self.Q.values(new, self.core)))
         E = xp.zeros((len(self.R), len(new)))
         E[: len(self.sums)] -= self.group[new] == self.sums[:, None]
-        T = self.backend.triangular_solve(self.R, E + self.X @ self.Y[before:].T)
+        times, new_rows = self.backend.product, self.Y[before:].T
+        T = self.backend.triangular_solve(self.R, E + times(self.X, new_rows))
         self.T = xp.concatenate([self.T, T], axis=1)
-        border = self.T.T @ T - self.Y @ self.Y[before:].T
+        border = times(self.T.T, T) - times(self.Y, new_rows)
         between, corner = border[:before], border[before:]
         shared = self.Q.values(self.members, new)
         shared[self.at >= 0] = 0.0  # what they share with the new is in Q_MP
@@ -119,16 +120,17 @@ class Reduced:
     def give_back(self, at: Integers) -> None:
         """Let variables of the core become members."""
         xp, solve, k = self.xp, self.backend.triangular_solve, len(at)
+        times = self.backend.product
         unit = xp.zeros((k, len(self.core)))
         unit[xp.arange(k), at] = 1.0
         X = self._solved(unit)
-        side = solve(self.R, self.X @ X.T)
-        corner = self._factor(X @ X.T - side.T @ side)
+        side = solve(self.R, times(self.X, X.T))
+        corner = self._factor(times(X, X.T) - times(side.T, side))
         if (xp.diagonal(corner) ** 2 <= SETTINGS.dependent * (X * X).sum(axis=1)).any():
             raise Spoiled
         T = xp.concatenate([self.T, xp.zeros((len(self.T), k))], axis=1)
-        E = xp.concatenate([X @ self.Y.T, xp.eye(k)], axis=1)
-        more = solve(corner, E - side.T @ T)
+        E = xp.concatenate([times(X, self.Y.T), xp.eye(k)], axis=1)
+        more = solve(corner, E - times(side.T, T))
         R = xp.zeros((len(self.R) + k,) * 2)
         R[:-k, :-k], R[-k:, :-k], R[-k:, -k:] = self.R, side.T, corner
         self.X, self.R, self.T = xp.concatenate([self.X, X]), R, xp.concatenate([T, more])
@@ -192,7 +194,17 @@ class Reduced:
         answer = solve(self.L, z + d @ self.Y - y @ self.X, transposed=True)
         now[self.core] = b[self.core] - answer
         now[self.members] = to  # some are in the core
+        self._restore_sums(b, now)
         return taken
+
+    def _restore_sums(self, b: Floats, now: Floats) -> None:
+        """Give back what rounding took from the sums: much of it where Q is nearly singular."""
+        xp = self.xp
+        moved = xp.concatenate([self.core, self.members[self.at < 0]])
+        stay = xp.delete(self.core, self.at[self.at >= 0])
+        for g in self.sums:
+            own, all_own = stay[self.group[stay] == g], moved[self.group[moved] == g]
+            now[own] -= float((now[all_own] - b[all_own]).sum()) / max(1, len(own))
 
     def _to_minimum(
         self, variables: Variables, now: Floats, h: Floats, tol: float, monitor: Monitor, steps: int

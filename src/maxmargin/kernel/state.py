@@ -6,7 +6,7 @@ and ``make_exact`` computes F = F_exact + K64 (b - b_exact).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from maxmargin.core.backend import Backend, Survey, Variables
 from maxmargin.core.choose import HOST
 from maxmargin.kernel.bordered import BorderedFactor
 from maxmargin.kernel.problems import DualProblem, fold
+from maxmargin.kernel.reduced import Reduced
 from maxmargin.kernel.solution import (
     Level,
     Solution,
@@ -27,7 +28,7 @@ from maxmargin.kernel.solution import (
     margin,
     violation,
 )
-from maxmargin.kernel.sources import Source
+from maxmargin.kernel.sources import Scratch, Source
 from maxmargin.monitor import Monitor
 from maxmargin.status import Status
 from maxmargin.verdict import GAP
@@ -82,6 +83,14 @@ class State:
     """Whether a step without a bound was met."""
     factor: BorderedFactor | None = None
     """That of the last Newton steps; None while pair steps alone suffice."""
+    reduced: Reduced | None = None
+    """That of the last cycles (continuation.py)."""
+    scratch: Scratch = field(default_factory=Scratch)
+    """Memory of that."""
+    eliminates: bool = False
+    """Whether such cycles may take the place of Newton steps in a round."""
+    settled: bool = False
+    """Whether a round left the rest to the cycles."""
 
     def __post_init__(self) -> None:
         self.xp: Any = self.backend.xp
@@ -106,6 +115,11 @@ class State:
     def G(self) -> Floats:
         """The gradient."""
         return gradient(self.problem, self.b, self.F)
+
+    @property
+    def moves_far(self) -> bool:
+        """Whether Newton steps or cycles took over: b then moves by amounts that cancel."""
+        return self.factor is not None or self.settled
 
     @cached_property
     def squared(self) -> bool:

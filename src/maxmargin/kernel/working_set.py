@@ -1,8 +1,9 @@
 """The working set of a round: which variables, and the solution of their problem.
 
 It holds the free variables, violators of optimality drawn at random, and the variables nearest to
-the margin (decision 7). Their problem is solved by pair steps; where these would take too long,
-Newton steps on the free variables take over (newton.py).
+the margin (decision 7). Their problem is solved by pair steps. Where these would take too long, the
+rest is left to minima over all free variables (continuation.py), or, where these are too many, to
+Newton steps on those of the working set (newton.py).
 """
 
 from contextlib import suppress
@@ -47,14 +48,14 @@ class Settings(NamedTuple):
     look: int = 10
     """Pair steps for each variable, close to the end, before Newton steps may begin (decision
     13)."""
-    stiff: int = 30
-    """Pair steps for each variable after which Newton steps take over, for all rounds (decision
-    8)."""
+    stiff: int = 20
+    """Pair steps for each variable after which Newton steps take over, for all rounds (decisions 8
+    and 42)."""
     easy: int = 1
     """Pair steps for each variable before Newton steps, once these took over (decision 8)."""
-    settled: float = 0.1
+    settled: float = 0.2
     """Newton steps wait until a round changes the status of no more than this share of the free
-    variables (decision 8)."""
+    variables (decisions 8 and 42)."""
     steps_at_once: int = 100_000
     """Pair steps between two questions to the monitor: a fraction of a second."""
 
@@ -142,7 +143,7 @@ def solve(
     tile, convex = cache.tile(state.problem.row[chosen]), state.convex
     variables = state.variables(G).pick(chosen, state.backend)
     b, steps, at_once = variables.b, 0, SETTINGS.steps_at_once
-    often = SETTINGS.stiff if state.factor is None else SETTINGS.easy
+    often = SETTINGS.easy if state.moves_far else SETTINGS.stiff
     patience = often * len(chosen) if convex else at_once
     look = min(at_once, SETTINGS.look * len(chosen)) if convex and close else at_once
     while True:
@@ -155,11 +156,14 @@ def solve(
         if unbounded or solved or monitor.stop(state.steps + steps) is not None:
             break
         if convex and (close or steps >= patience) and _settled(state.b[chosen], variables, state):
-            steps += _newton(state, cache, chosen, variables, tol, monitor, state.steps + steps)
+            if state.eliminates:
+                state.settled = True
+            else:
+                steps += _newton(state, cache, chosen, variables, tol, monitor, state.steps + steps)
             break
         if steps >= patience:
             break
-    if state.factor is None or not state.move_exactly(chosen, b, cache.source, monitor):
+    if not state.moves_far or not state.move_exactly(chosen, b, cache.source, monitor):
         move(state, cache, chosen, b)
     state.steps += steps
     return steps

@@ -106,8 +106,8 @@ class Kept:
         self.whole, self.distances = whole, distances
         self.views: dict[bytes, KernelWorkspace] | None = None
         """Views by their rows, where they are kept."""
-        self.scratch = Scratch()
-        """Memory of the last problem that continuation.py reduced."""
+        self.scratch: Scratch | None = None
+        """Memory of the last problem that continuation.py reduced, once there is one."""
 
 
 class KernelWorkspace(Workspace):
