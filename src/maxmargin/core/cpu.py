@@ -302,6 +302,21 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         _cpu.class_sum(X, rows, contiguous(t), out)
         return out
 
+    def squared_hinges(
+        self,
+        X: Points,
+        sign: Floats,
+        cost: Floats,
+        column: float,
+        m: float,
+        goal: float,
+        most: int,
+    ) -> tuple[Floats, Floats, list[tuple[int, bool]]]:
+        u, f = np.zeros((len(sign), X.shape[1] + 1)), np.empty(sign.shape)
+        threads = thread_count(len(sign) * _entries(X, None) * (float(X.shape[1]) + 16))
+        found = _cpu.squared_hinges(X, sign, cost, column, m, goal, most, u, f, threads)
+        return u, f, found
+
     crammer_singer_pass = staticmethod(_cpu.crammer_singer_pass)
     lasso_descent = staticmethod(_cpu.lasso_descent)
 
