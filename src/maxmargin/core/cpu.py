@@ -171,8 +171,8 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         tol: float,
         most: Integers,
     ) -> list[Steps]:
-        sizes = np.diff(variables.begin)
-        work = float((sizes * np.minimum(sizes, 512)).sum()) * (A.terms + 16.0)
+        sizes = variables.begin[1:] - variables.begin[:-1]
+        work = float(sizes @ np.minimum(sizes, 512)) * (A.terms + 16.0)
         threads = thread_count(work)
         found = _cpu.separate_steps(kernel, A, exact, a, *variables, tol, most, threads)
         if not all(finite for *_, finite in found):

@@ -111,6 +111,8 @@ def class_weights(
 
 def finite_weight(sample_weight: Any, n: int) -> Floats:
     """Sample weights as float64: one for each sample, finite, not all zero."""
+    if sample_weight is None and n > 0:
+        return np.ones(n)
     if sample_weight is None or isinstance(sample_weight, Real):
         weight = np.full(n, 1.0 if sample_weight is None else float(sample_weight))
     else:

@@ -22,7 +22,7 @@ gap k(x, x)) of the exact one. linear/certificate.py certifies linear models.
 
 import numpy as np
 
-from maxmargin.certificate import Certificate, certificate_of
+from maxmargin.certificate import Certificate, certificate_of, certificate_of_worst
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.kernel.tube import Side, Tube
 
@@ -81,9 +81,9 @@ def classifications(
     gap, *violations = _hinge(a, C, slack, excess)
     norm = b * (f - np.repeat(bias, np.diff(begin)))
     sums = np.add.reduceat([norm, C * slack, a, gap, b], begin[:-1], axis=1).tolist()
-    worst = np.maximum.reduceat(violations, begin[:-1], axis=1)[:, :, None]
+    worst = np.maximum.reduceat(violations, begin[:-1], axis=1).tolist()
     return [
-        certificate_of(norm / 2 + loss, total - norm / 2, gap, kkt, box, abs(equality))
+        certificate_of_worst(norm / 2 + loss, total - norm / 2, gap, kkt, box, abs(equality))
         for norm, loss, total, gap, equality, kkt, box in zip(*sums, *worst, strict=True)
     ]
 

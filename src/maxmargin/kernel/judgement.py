@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.audit import drawn, greatest_error
+from maxmargin.audit import drawn
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import certificate, evaluation
 from maxmargin.kernel.audit import EPS
@@ -90,10 +90,15 @@ def _audit(
     compared, used = np.flatnonzero(audited[a]), np.flatnonzero(b)
     at, of, f, coef = row[a[compared]], column[a[used]], f[compared], b[used]
     ends = (np.searchsorted(index, begin).tolist() for index in (compared, used))
-    found, parts = [], zip(*map(itertools.pairwise, ends), bias.tolist(), strict=True)
-    for (p, q), (first, last), constant in parts:
-        exact = np.einsum("ij,j->i", K[at[p:q, None], of[first:last]], coef[first:last])
-        found.append(greatest_error(f[p:q], exact + constant))
+    rows_of, vectors_of = (list(itertools.pairwise(end)) for end in ends)
+    exact = np.concatenate(
+        [
+            np.einsum("ij,j->i", K[at[p:q, None], of[first:last]], coef[first:last])
+            for (p, q), (first, last) in zip(rows_of, vectors_of, strict=True)
+        ]
+    )
+    exact += np.repeat(bias, [q - p for p, q in rows_of])
+    found: list[float] = np.maximum.reduceat(np.abs(exact - f), [p for p, _ in rows_of]).tolist()
     return found
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.certificate import Certificate, certificate_of
+from maxmargin.certificate import Certificate, certificate_of, certificate_of_worst
 from maxmargin.core.arrays import Floats, Integers
 
 BLOCK_ENTRIES = 2**22
@@ -140,11 +140,10 @@ def squared_hinges(
     primal = 0.5 * of_w + 0.5 * m * bias * bias + (slack * slack) @ C
     dual = size.sum(axis=1) - (t * t) @ (0.25 / C) - 0.5 * of_Xt
     dual -= bias * total if free else 0.5 * total * total / m if m > 0 else 0.0
-    kkt = np.abs(slack - size * (0.5 / C)).max(axis=1, keepdims=True)
-    box = np.maximum(0.0, -size).max(axis=1, keepdims=True)
-    equality = (np.abs(total) if free else np.zeros(len(f))).tolist()
-    values = zip(primal.tolist(), dual.tolist(), kkt, box, equality, strict=True)
-    return [certificate_of(p, d, p - d, *violations) for p, d, *violations in values]
+    kkt, box = np.abs(slack - size * (0.5 / C)).max(axis=1), -size.min(axis=1)
+    columns = primal, dual, kkt, box, np.abs(total) if free else np.zeros(len(f))
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    return [certificate_of_worst(p, d, p - d, *violations) for p, d, *violations in values]
 
 
 def from_norms(
