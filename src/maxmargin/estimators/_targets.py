@@ -83,7 +83,7 @@ def _sorted_integers(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     shifted = (y - y.dtype.type(least)).astype(np.int64)
     occurs = np.bincount(shifted, minlength=span) > 0
     classes = (np.flatnonzero(occurs) + least).astype(y.dtype)
-    return classes, (np.cumsum(occurs) - 1)[shifted]
+    return classes, (occurs.cumsum() - 1)[shifted]
 
 
 def class_weights(
