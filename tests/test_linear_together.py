@@ -121,6 +121,25 @@ def test_the_bits_do_not_depend_on_threads(served):
     assert (one.dual_coef_ != two.dual_coef_).nnz == 0
 
 
+def test_many_classes_take_several_calls(served, monkeypatch):
+    X, y = data("digits")
+    calls, solve = [], HOST.squared_hinges
+
+    def counted(X, sign, *rest):
+        calls.append(len(sign))
+        return solve(X, sign, *rest)
+
+    whole = LinearSVC().fit(X, y)
+    monkeypatch.setattr(type(HOST), "squared_hinges", staticmethod(counted))
+    few = together.SETTINGS._replace(multiply_adds=4.5 * X.size * (X.shape[1] + 16))
+    monkeypatch.setattr(together, "SETTINGS", few)
+    with threads(1):
+        model = LinearSVC().fit(X, y)
+    assert calls == [4, 4, 2]
+    assert served == [10, 10]
+    assert model.coef_.tobytes() == whole.coef_.tobytes()
+
+
 def test_decision_values_of_the_core_are_compared(served, monkeypatch):
     """A core whose decision values are not those of its weights is not believed."""
     X, y = data("iris")

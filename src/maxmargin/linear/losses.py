@@ -45,7 +45,7 @@ samples.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -154,6 +154,10 @@ class Hinges(Sequence[LinearProblem]):
     def m(self) -> float:
         """The weight of b^2 / 2."""
         return 1 / (self.scaling * self.scaling) if self.bias is Bias.PENALISED else 0.0
+
+    def part(self, some: slice) -> "Hinges":
+        """Some of the problems."""
+        return replace(self, sign=self.sign[some])
 
     def __len__(self) -> int:
         return len(self.sign)

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.certificate import TINY
 from maxmargin.core.arrays import Floats
-from maxmargin.core.threads import one_blas_thread
+from maxmargin.core.threads import one_blas_thread, thread_count
 from maxmargin.linear import certificate
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, Hinges, LinearProblem, Penalty
@@ -37,6 +37,9 @@ class Settings(NamedTuple):
     """Features, at most: LAPACK factors the Hessian of more of them sooner."""
     steps: int = 200
     """Newton steps of a problem, at most."""
+    multiply_adds: float = 1e8
+    """Multiply-adds of a thread in one step of all problems of a call: some twenty steps take a
+    fraction of a second between two checks for signals."""
     share: float = 0.25
     """The gap that the steps aim at, as a share of the tolerance: that of feasible duals is
     larger."""
@@ -58,16 +61,28 @@ def train_together(
         return nothing
     if not isinstance(design, ArrayDesign) or not _suits(problems, design):
         return nothing
-    if monitor.stop(0) is not None:
-        return nothing
     goal = EPS if is_tiny(problems[0], design) else SETTINGS.share * tol
     most = min(monitor.max_iter, SETTINGS.steps)
+    work = design.entries * (design.shape[1] + 16.0)
+    at_once, parts = max(1, int(SETTINGS.multiply_adds * thread_count() / work)), []
+    for first in range(0, len(problems), at_once):
+        if monitor.stop(0) is not None:
+            return nothing
+        some = problems.part(slice(first, first + at_once))
+        parts += _train(some, design, goal, most, tol)
+    return parts
+
+
+def _train(
+    problems: Hinges, design: ArrayDesign, goal: float, most: int, tol: float
+) -> list[TrainedLinear | None]:
+    """Solve all of them in one call, and judge each."""
     column = 0.0 if problems.bias is Bias.NONE else 1.0
     u, f, ends = design.backend.squared_hinges(
         design.points, problems.sign, problems.C, column, problems.m, goal, most
     )
     if not np.isfinite(u).all():
-        return nothing
+        return [None] * len(problems)
     found = _judged(problems, design, u, f, [steps for steps, _ in ends], tol)
     return [one if ended else None for one, (_, ended) in zip(found, ends, strict=True)]
 
