@@ -165,7 +165,7 @@ def test_the_audit_has_a_say(monkeypatch):
 
     monkeypatch.setitem(linear_training.SOLVERS, linear_training.Solver.NEWTON, wrong)
     monkeypatch.setattr(workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=0))
-    monkeypatch.setattr(together, "SETTINGS", together.SETTINGS._replace(samples=0))
+    monkeypatch.setattr(together, "SETTINGS", together.SETTINGS._replace(features=0))
     shift = 0.0
     model = LinearSVC(solver="newton", tol=1e-4).fit(X, y)
     assert model.certificate_.status == "optimal"

@@ -31,8 +31,6 @@ from maxmargin.verdict import Demand, Size, verdict
 class Settings(NamedTuple):
     """Which problems are solved together, and how (decision 41)."""
 
-    samples: int = 4000
-    """Samples, at most: from more a subsample gives a better start (semismooth.py)."""
     features: int = 128
     """Features, at most: LAPACK factors the Hessian of more of them sooner."""
     steps: int = 200
@@ -89,8 +87,7 @@ def _train(
 
 def _suits(problems: Hinges, design: ArrayDesign) -> bool:
     """Whether problems are of the kind that this file solves."""
-    n, d = design.shape
-    few = n <= SETTINGS.samples and 0 < d <= SETTINGS.features and is_small(design)
+    few = 0 < design.shape[1] <= SETTINGS.features and is_small(design)
     usual = problems.squared and problems.penalty is Penalty.L2
     return few and usual and isinstance(design.X, np.ndarray) and bool(problems.C.min() > 0)
 
