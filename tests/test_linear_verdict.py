@@ -14,7 +14,7 @@ from maxmargin import SVC, LinearOneClassSVM, LinearSVC, LinearSVR
 from maxmargin.certificate import Certificate
 from maxmargin.core.choose import HOST as core
 from maxmargin.linear import certificate as linear_certificate
-from maxmargin.linear import dual_coordinate, losses, semismooth, verification, workspace
+from maxmargin.linear import dual_coordinate, losses, semismooth, together, verification, workspace
 from maxmargin.linear import training as linear_training
 from maxmargin.linear.designs import ArrayDesign
 from maxmargin.linear.losses import Bias, LinearProblem, Penalty
@@ -165,6 +165,7 @@ def test_the_audit_has_a_say(monkeypatch):
 
     monkeypatch.setitem(linear_training.SOLVERS, linear_training.Solver.NEWTON, wrong)
     monkeypatch.setattr(workspace, "SETTINGS", workspace.SETTINGS._replace(polish_up_to=0))
+    monkeypatch.setattr(together, "SETTINGS", together.SETTINGS._replace(features=0))
     shift = 0.0
     model = LinearSVC(solver="newton", tol=1e-4).fit(X, y)
     assert model.certificate_.status == "optimal"

@@ -4,8 +4,10 @@ The numbers come from kernel/certificate.py and linear/certificate.py, which sha
 solvers; verdict.py says what they mean.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,14 @@ import numpy as np
 from maxmargin.core.arrays import Floats
 from maxmargin.status import Convexity, Status
 
+STATUSES, CONVEXITIES = list(Status), list(Convexity)
+"""From best to worst."""
+ADDED = attrgetter("primal", "dual", "gap", "n_iter")
+"""The fields that are sums over several problems."""
+ERRORS = attrgetter(
+    "relative_gap", "kkt_violation", "box_violation", "equality_violation", "audit_error"
+)
+"""Those of which the greatest counts."""
 TINY = float(np.finfo(float).tiny)
 """The least normal number: what gaps are relative to is not less."""
 
@@ -137,13 +147,26 @@ def certificate_of(
     ``rounding`` bounds a primal and a dual value that are 0 up to rounding. Where both values are
     that small the relative gap is 0: there is no objective to compare the gap with.
     """
+    worst = float(kkt.max(initial=0.0)), float(box.max(initial=0.0))
+    return certificate_of_worst(primal, dual, gap, *worst, equality, rounding)
+
+
+def certificate_of_worst(
+    primal: float,
+    dual: float,
+    gap: float,
+    kkt: float,
+    box: float,
+    equality: float,
+    rounding: tuple[float, float] = (0.0, 0.0),
+) -> Certificate:
+    """The same from the greatest violations; those below 0 are none."""
     size = max(abs(primal), abs(dual), TINY)
-    relative = gap / size if np.isfinite(gap) else np.inf
+    relative = gap / size if math.isfinite(gap) else math.inf
     if abs(primal) <= rounding[0] and abs(dual) <= rounding[1]:
         relative = 0.0
-    worst_kkt = float(max(0.0, kkt.max(initial=0.0)))
-    worst_box = float(max(0.0, box.max(initial=0.0)))
-    return Certificate(Status.UNJUDGED, primal, dual, gap, relative, worst_kkt, worst_box, equality)
+    violations = max(0.0, kkt), max(0.0, box), equality
+    return Certificate(Status.UNJUDGED, primal, dual, gap, relative, *violations)
 
 
 def unknown(status: Status) -> Certificate:
@@ -155,11 +178,11 @@ def worst(parts: Sequence[Certificate]) -> Certificate:
     """One certificate for several problems: objectives added, everything else the worst."""
     if len(parts) == 1:
         return parts[0]
-    status = max((p.status for p in parts), key=list(Status).index)
-    convexity = max((p.convexity for p in parts), key=list(Convexity).index)
-    added = ("primal", "dual", "gap", "n_iter")
-    primal, dual, gap, n_iter = (sum(getattr(p, name) for p in parts) for name in added)
-    errors = "relative_gap", "kkt_violation", "box_violation", "equality_violation", "audit_error"
-    known: dict[str, Any] = {name: max(getattr(p, name) for p in parts) for name in errors}
-    known |= {"n_iter": n_iter, "convexity": convexity, "parts": tuple(parts)}
-    return Certificate(status, primal, dual, gap, **known)
+    primal, dual, gap, n_iter = map(sum, zip(*map(ADDED, parts), strict=True))
+    relative, kkt, box, equality, audit = map(max, zip(*map(ERRORS, parts), strict=True))
+    return Certificate(
+        max((p.status for p in parts), key=STATUSES.index),
+        *(primal, dual, gap, relative, kkt, box, equality, audit, n_iter),
+        max((p.convexity for p in parts), key=CONVEXITIES.index),
+        tuple(parts),
+    )

@@ -175,8 +175,8 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         tol: float,
         most: Integers,
     ) -> list[Steps]:
-        sizes = np.diff(variables.begin)
-        work = float((sizes * np.minimum(sizes, 512)).sum()) * (A.terms + 16.0)
+        sizes = variables.begin[1:] - variables.begin[:-1]
+        work = float(sizes @ np.minimum(sizes, 512)) * (A.terms + 16.0)
         threads = thread_count(work)
         found = _cpu.separate_steps(kernel, A, exact, a, *variables, tol, most, threads)
         if not all(finite for *_, finite in found):
@@ -307,6 +307,21 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
         out = np.empty((X.shape[1], t.shape[1]))
         _cpu.class_sum(X, rows, contiguous(t), out)
         return out
+
+    def squared_hinges(
+        self,
+        X: Points,
+        sign: Floats,
+        cost: Floats,
+        column: float,
+        m: float,
+        goal: float,
+        most: int,
+    ) -> tuple[Floats, Floats, list[tuple[int, bool]]]:
+        u, f = np.zeros((len(sign), X.shape[1] + 1)), np.empty(sign.shape)
+        threads = thread_count(len(sign) * _entries(X, None) * (float(X.shape[1]) + 16))
+        found = _cpu.squared_hinges(X, sign, cost, column, m, goal, most, u, f, threads)
+        return u, f, found
 
     crammer_singer_pass = staticmethod(_cpu.crammer_singer_pass)
     lasso_descent = staticmethod(_cpu.lasso_descent)

@@ -131,6 +131,25 @@ class LinearBackend(PointsBackend):
         """
 
     @abstractmethod
+    def squared_hinges(
+        self,
+        X: Points,
+        sign: Floats,
+        cost: Floats,
+        column: float,
+        m: float,
+        goal: float,
+        most: int,
+    ) -> tuple[Floats, Floats, list[tuple[int, bool]]]:
+        """Newton's method on the squared hinges of several problems on few points (hinges.h).
+
+        `sign` has a row for each problem; `column` is 1 with a bias and 0 without, m the weight of
+        its square. Steps end where the gap is at most `goal` times the objective. Return the
+        weights with the bias last, the decision values, and for each problem the number of steps
+        and whether it ended within `most` of them.
+        """
+
+    @abstractmethod
     def crammer_singer_pass(
         self,
         X: Points,

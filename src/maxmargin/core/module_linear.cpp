@@ -1,8 +1,10 @@
 // The binding of products with the data of linear models, of Crammer and Singer's machine, of
 // logistic functions of a few features, and of the pairs of a ranking.
 #include <tuple>
+#include <vector>
 
 #include "crammer_singer.h"
+#include "hinges.h"
 #include "holder.h"
 #include "linear.h"
 #include "logistic.h"
@@ -73,6 +75,29 @@ void gram(const PointsHolder<T>& X, const Index& index, const Vector& weight,
           "gram: shape of out");
   nb::gil_scoped_release release;
   hot::gram(A, weights, out.data(), threads);
+}
+
+// For each problem its steps, and whether it ended.
+template <class T>
+std::vector<std::tuple<int64_t, bool>> squared_hinges(const PointsHolder<T>& X, const Vector& sign,
+                                                      const Vector& cost, double column, double m,
+                                                      double goal, int64_t most,
+                                                      const Writable<double>& u,
+                                                      const Writable<double>& f, int threads) {
+  const char* message = "squared_hinges: shapes differ";
+  const int64_t n = X.view.n, d = X.view.d;
+  require(sign.ndim() == 2 && int64_t(sign.shape(1)) == n && n > 0, message);
+  const int64_t problems = int64_t(sign.shape(0));
+  require(u.ndim() == 2 && int64_t(u.shape(0)) == problems && int64_t(u.shape(1)) == d + 1,
+          message);
+  require(f.ndim() == 2 && int64_t(f.shape(0)) == problems && int64_t(f.shape(1)) == n, message);
+  const double* costs = of_length(cost, n, message);
+  nb::gil_scoped_release release;
+  std::vector<std::tuple<int64_t, bool>> found;
+  for (const HingeResult& one : hot::squared_hinges(X.view, sign.data(), costs, problems, column, m,
+                                                    goal, most, u.data(), f.data(), threads))
+    found.emplace_back(one.steps, one.ended);
+  return found;
 }
 
 template <class T>
@@ -188,6 +213,9 @@ void bind(nb::module_& m) {
         nb::arg("threads"));
   m.def("gram", &gram<T>, nb::arg("X"), nb::arg("index").none(), nb::arg("weight"),
         nb::arg("out").noconvert(), nb::arg("threads"));
+  m.def("squared_hinges", &squared_hinges<T>, nb::arg("X"), nb::arg("sign"), nb::arg("cost"),
+        nb::arg("column"), nb::arg("m"), nb::arg("goal"), nb::arg("most"), nb::arg("u").noconvert(),
+        nb::arg("f").noconvert(), nb::arg("threads"));
   m.def("crammer_singer_pass", &crammer_singer_pass<T>, nb::arg("X"), nb::arg("label"),
         nb::arg("C"), nb::arg("norms"), nb::arg("t").noconvert(), nb::arg("W").noconvert(),
         nb::arg("bias").noconvert(), nb::arg("column"), nb::arg("order").noconvert(),

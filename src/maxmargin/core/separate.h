@@ -7,6 +7,7 @@
 //
 // One thread solves a group from its first step to its last, so no bit depends on their number.
 #pragma once
+#include <type_traits>
 #include <vector>
 
 #include "pair_steps.h"
@@ -92,8 +93,17 @@ class Separate {
     for (int64_t k = 0; k < block.size; ++k) {
       const double change = block.b[k] - before[size_t(k)];
       block.G[k] = start[size_t(k)] + block.ridge[k] * change;
-      if (change != 0) moved.push_back(exact.at(begin + k)), delta.push_back(change);
+      if (change != 0) moved.push_back(k), delta.push_back(change);
     }
+    if constexpr (std::is_same_v<T, double>)  // the tile's values, where it is stored
+      if (block.size <= stored_size) {
+        for (size_t m = 0; m < moved.size(); ++m) {
+          const double *row = tile.data() + moved[m] * block.size, change = delta[m];
+          for (int64_t k = 0; k < block.size; ++k) block.G[k] += change * row[k];
+        }
+        return true;
+      }
+    for (int64_t& k : moved) k = exact.at(begin + k);
     return kernel_product(kernel, {exact.points, moved.data(), int64_t(moved.size())}, delta.data(),
                           1, part(exact, begin, block.size), block.G, 1);
   }

@@ -119,7 +119,11 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         members = multiclass.members_of(label[used], len(classes)) if pairs else None
         samples = take(kernel.kind, X, used)
         data = TrainingSet(X, kernel, used, samples, label, classes, members)
-        tasks = multiclass.tasks(label[used], len(classes), not pairs)
+        tasks = (
+            multiclass.tasks(label[used], len(classes), one_vs_rest=True)
+            if members is None
+            else multiclass.tasks_of_pairs(members)
+        )
         return Labelled(data, weight, effective[used], class_weight, tasks)
 
     def _tasks(self, prepared: Labelled, shared: Shared | None) -> list[Task | Constant]:
@@ -148,9 +152,10 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
         self, task: BinaryTask, weight: Floats, class_weight: Floats
     ) -> Formulation | Constant:
         """A binary problem; the other class always wins where one has no weight."""
-        if (task.sign > 0).any() and (task.sign < 0).any():
+        positive = np.count_nonzero(task.sign > 0)
+        if 0 < positive < len(task.sign):
             return self._formulation(task.sign, weight, class_weight)
-        return Constant(-1.0 if (task.sign < 0).any() else 1.0, task.samples)
+        return Constant(-1.0 if positive < len(task.sign) else 1.0, task.samples)
 
     @abstractmethod
     def _formulation(self, sign: Floats, weight: Floats, class_weight: Floats) -> Formulation:

@@ -176,7 +176,8 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
     n, d = X.shape
     if gamma == "auto":
         return 1.0 / float(d)
-    if weight is None:
+    equal = weight is None or bool((weight == weight[0]).all())
+    if weight is None or equal:
         weight = np.ones(n)
     else:  # their scale does not matter
         weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])
@@ -187,8 +188,10 @@ def _gamma_of_data(gamma: str, X: Any, weight: Floats | None) -> float:
         squares = np.subtract(X.data, mean, dtype=np.float64) ** 2
         absent = max(0.0, total - float(entries.sum()))
         variance = (float(np.sum(entries * squares)) + absent * mean * mean) / total
-    elif (weight == weight[0]).all():
-        variance = float(np.var(X, dtype=np.float64))
+    elif equal:
+        squares = np.subtract(X, X.sum(dtype=np.float64) / total, dtype=np.float64)
+        squares *= squares
+        variance = float(squares.sum()) / total
     else:
         mean = float(np.sum(weight * X.sum(axis=1, dtype=np.float64))) / total
         squares = np.subtract(X, mean, dtype=np.float64) ** 2

@@ -25,6 +25,7 @@ from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.model import LinearModel
 from maxmargin.linear.objectives import LinearSolution
+from maxmargin.linear.together import train_together
 from maxmargin.linear.training import Choice, Solver, Task, TrainedLinear, choose
 from maxmargin.linear.verification import certify_again
 from maxmargin.linear.workspace import LinearWorkspace
@@ -153,17 +154,9 @@ class BaseLinear(TakesSamples):
         if choice.solver is not Solver.LASSO:
             starts = self._starts(design.shape[0], len(problems))
         tol = float(self.tol)
-        tasks = [
-            Task(problem, tol, choice, None if starts is None else starts[k])
-            for k, problem in enumerate(problems)
-        ]
         with self._watched() as (monitor, seed):
             workspace = LinearWorkspace(design, monitor, seed)
-            trained = train_many(tasks, workspace)
-            trained = [
-                self._finished(t, problem, design)
-                for t, problem in zip(trained, problems, strict=True)
-            ]
+            trained = self._trained(problems, choice, starts, workspace)
             rest = [Task(one, tol, choice, trained[0].solution) for one in held_out]
             folds = train_many(rest, workspace) if rest else []
         for k, (found, known, _) in enumerate(trained if monitor.verbose else ()):
@@ -180,11 +173,28 @@ class BaseLinear(TakesSamples):
             learn(folds)
         return self
 
-    def _finished(
-        self, trained: TrainedLinear, problem: LinearProblem, design: Design
-    ) -> TrainedLinear:
+    def _trained(
+        self,
+        problems: Sequence[LinearProblem],
+        choice: Choice,
+        starts: list[LinearSolution] | None,
+        workspace: LinearWorkspace,
+    ) -> list[TrainedLinear]:
+        """Train every problem: together where that pays, else by itself."""
+        tol = float(self.tol)
+        found: list[TrainedLinear | None] = [None] * len(problems)
+        if starts is None:
+            found = train_together(problems, workspace, choice, tol)
+        left = [k for k, one in enumerate(found) if one is None]
+        tasks = [
+            Task(problems[k], tol, choice, None if starts is None else starts[k]) for k in left
+        ]
+        others = iter(zip(tasks, train_many(tasks, workspace) if tasks else (), strict=True))
+        return [one or self._finished(next(others), workspace.design) for one in found]
+
+    def _finished(self, done: tuple[Task, TrainedLinear], design: Design) -> TrainedLinear:
         """The solution that is kept: the one that was found, unless a subclass changes it."""
-        return trained
+        return done[1]
 
     def _conclude(self, found: LinearModel, solver: Solver, n_iter: int) -> Self:
         """Keep the record, the solver and its steps; warn of what fell short."""

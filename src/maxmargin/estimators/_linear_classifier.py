@@ -1,6 +1,5 @@
 """LinearSVC below its interface: from labels to problems, one for each class or one for all."""
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +11,9 @@ from maxmargin.estimators._calibrated import method_of
 from maxmargin.estimators._linear_probability import EARLY, GivesLinearProbabilities, Labelled
 from maxmargin.estimators._record import field
 from maxmargin.estimators._targets import class_weights
-from maxmargin.linear import losses
 from maxmargin.linear.classes import ClassesProblem
 from maxmargin.linear.designs import Design
-from maxmargin.linear.losses import LinearProblem, Penalty
+from maxmargin.linear.losses import Hinges, Penalty
 from maxmargin.linear.model import assemble_classes
 from maxmargin.linear.training import Choice, ClassesTask, Solver
 from maxmargin.linear.verification import certify_classes_again
@@ -115,20 +113,12 @@ class BaseLinearSVC(GivesLinearProbabilities):
         found = assemble_classes(trained, self.fit_intercept, np.arange(n_classes))
         return found.weights(), found.intercepts(), trained.certificate.status in EARLY
 
-    def _problems(
-        self, label: NDArray[np.int64], n_classes: int, effective: Floats
-    ) -> list[LinearProblem]:
+    def _problems(self, label: NDArray[np.int64], n_classes: int, effective: Floats) -> Hinges:
         """One problem for two classes, else one for each class against the rest."""
-        bias, column = self._bias()
-        make = partial(
-            losses.classification, C=self.C * effective, squared=self.loss == "squared_hinge"
-        )
-        positive = [1] if n_classes == 2 else range(n_classes)
-        penalty = Penalty(self.penalty)
-        return [
-            LinearProblem(make(np.where(label == k, 1.0, -1.0)), bias, column, penalty=penalty)
-            for k in positive
-        ]
+        positive = np.arange(n_classes)[:, None] if n_classes > 2 else 1
+        sign = np.atleast_2d(np.where(label == positive, 1.0, -1.0))
+        squared, penalty = self.loss == "squared_hinge", Penalty(self.penalty)
+        return Hinges(sign, self.C * effective, squared, *self._bias(), penalty)
 
     def _classes_problem(
         self, label: NDArray[np.int64], n_classes: int, effective: Floats

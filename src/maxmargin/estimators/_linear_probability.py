@@ -7,7 +7,7 @@ a fold begins at the one of all samples. Large data need few folds for enough sa
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -174,11 +174,11 @@ class GivesLinearProbabilities(Calibrated, BaseLinear):
         return values, early
 
     @abstractmethod
-    def _problems(self, label: Any, n_classes: int, effective: Floats) -> list[LinearProblem]:
+    def _problems(self, label: Any, n_classes: int, effective: Floats) -> Sequence[LinearProblem]:
         """One problem for two classes, else one for each class against the rest."""
 
     def _without(
-        self, problems: list[Any], choice: Any, workspace: LinearWorkspace, tol: float
+        self, problems: Sequence[LinearProblem], choice: Any, workspace: LinearWorkspace, tol: float
     ) -> tuple[Floats, Floats, bool]:
         """The functions of problems some of whose samples have no weight."""
         record, n = self.model_, workspace.design.shape[0]

@@ -48,7 +48,7 @@ def encode(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
         raise ValueError(
             f"The number of classes has to be greater than one; got {len(classes)} class"
         )
-    return classes, label.astype(np.int64)
+    return classes, label.astype(np.int64, copy=False)
 
 
 def refuse_mixed_labels(y: Any) -> None:
@@ -83,7 +83,7 @@ def _sorted_integers(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     shifted = (y - y.dtype.type(least)).astype(np.int64)
     occurs = np.bincount(shifted, minlength=span) > 0
     classes = (np.flatnonzero(occurs) + least).astype(y.dtype)
-    return classes, (np.cumsum(occurs) - 1)[shifted]
+    return classes, shifted if len(classes) == span else (occurs.cumsum() - 1)[shifted]
 
 
 def class_weights(
@@ -111,6 +111,8 @@ def class_weights(
 
 def finite_weight(sample_weight: Any, n: int) -> Floats:
     """Sample weights as float64: one for each sample, finite, not all zero."""
+    if sample_weight is None and n > 0:
+        return np.ones(n)
     if sample_weight is None or isinstance(sample_weight, Real):
         weight = np.full(n, 1.0 if sample_weight is None else float(sample_weight))
     else:

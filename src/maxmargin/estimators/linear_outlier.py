@@ -20,7 +20,7 @@ from maxmargin.linear.designs import ArrayDesign, Design
 from maxmargin.linear.losses import Bias, LinearProblem
 from maxmargin.linear.model import values
 from maxmargin.linear.one_class import lower_offset
-from maxmargin.linear.training import TrainedLinear
+from maxmargin.linear.training import Task, TrainedLinear
 
 
 class LinearOneClassSVM(BaseOneClass, BaseLinear):
@@ -133,11 +133,10 @@ class LinearOneClassSVM(BaseOneClass, BaseLinear):
     def offset_(self, value: Any) -> None:
         self.intercept_ = np.negative(value)
 
-    def _finished(
-        self, trained: TrainedLinear, problem: LinearProblem, design: Design
-    ) -> TrainedLinear:
+    def _finished(self, done: tuple[Task, TrainedLinear], design: Design) -> TrainedLinear:
         """Lower the offset until samples on the boundary are inliers."""
-        return lower_offset(trained, problem, design, float(self.tol))
+        task, trained = done
+        return lower_offset(trained, task.problem, design, float(self.tol))
 
     def _problem(self, weight: Floats) -> LinearProblem:
         return LinearProblem(

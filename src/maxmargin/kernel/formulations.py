@@ -5,6 +5,7 @@ A new machine is a function that returns a `Formulation`; no solver, trainer or 
 changes. tests/test_formulations.py adds one: ranking, whose variables have no sum constraint.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -61,9 +62,9 @@ class Formulation(NamedTuple):
     fallback: "Formulation | None" = None
     """A problem with the same solution in most cases where float64 does not resolve this one;
     certified as this one is."""
-    plain: bool = False
-    """Whether this is a C-SVC with the plain hinge and a finite C: together.py solves many of these
-    at once."""
+    hinges: tuple[Floats, Floats] | None = None
+    """The labels and bounds of a C-SVC with the plain hinge and a finite C: together.py makes many
+    of these one problem."""
 
 
 def given(problem: DualProblem) -> Callable[[Source], DualProblem]:
@@ -77,22 +78,23 @@ def given(problem: DualProblem) -> Callable[[Source], DualProblem]:
 def c_svc(y: Floats, C: float, weight: Floats, squared: bool) -> Formulation:
     """C-SVC with bounds C weight_i, or the hard margin where C is infinite."""
     bounds = problems.bounds(C, weight, squared)
-    if np.isinf(C):
+    hard = math.isinf(C)
+    if hard:
         bounds = np.full(len(y), np.inf)
-        problem, read = problems.hard_margin(y), read_margin
-    else:
-        problem, read = problems.c_svc(y, bounds, squared), read_level
+
+    def build(_: Source) -> DualProblem:
+        return problems.hard_margin(y) if hard else problems.c_svc(y, bounds, squared)
 
     def certify(_: DualProblem, f: Floats, decision: Decision) -> Certificate:
         return certificate.classification(f, y, bounds, decision.coef, decision.intercept, squared)
 
     return Formulation(
-        given(problem),
-        read,
+        build,
+        read_margin if hard else read_level,
         certify,
         "C=inf asks for a hard margin, but no hyperplane separates these classes: their convex "
         "hulls in feature space meet. Use a finite C, or a richer kernel (for RBF a larger gamma).",
-        plain=bool(np.isfinite(C)) and not squared,
+        hinges=None if hard or squared else (y, bounds),
     )
 
 

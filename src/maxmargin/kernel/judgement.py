@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.audit import drawn, greatest_error
+from maxmargin.audit import drawn
 from maxmargin.core.arrays import Floats, Integers, Mask
 from maxmargin.kernel import certificate, evaluation
 from maxmargin.kernel.audit import EPS
@@ -42,13 +42,14 @@ def judged_together(
     problem, b, variables = state.problem, state.b, state.variables(state.G)
     begin, ends = variables.begin, levels(variables, state.backend)
     bias = np.array([end.value for end in ends])
-    f = state.F + bias[problem.group]
+    level = bias[problem.group]
+    f = state.F + level
     bounds = problem.upper - problem.lower
-    certificates = certificate.classifications(f, -problem.linear, bounds, b, bias, begin)
+    certificates = certificate.classifications(f, -problem.linear, bounds, b, level, begin)
     sizes = _sizes(f, b, bounds, bias, begin)
     diagonal = float(kernel_diagonal(workspace.samples.kernel, workspace.samples.own).max())
     error = EPS * diagonal, workspace.source.value_error
-    errors = _audit(workspace, a, b, f, bias, begin)
+    errors = _audit(workspace, a, b, f, level, begin)
     demand = Demand.on_violation(tol)
     found: list[Trained | None] = []
     support = np.add.reduceat(b != 0, begin[:-1], dtype=np.int64).tolist()
@@ -77,7 +78,7 @@ def _sizes(f: Floats, b: Floats, bounds: Floats, bias: Floats, begin: Integers) 
 
 
 def _audit(
-    workspace: KernelWorkspace, a: Integers, b: Floats, f: Floats, bias: Floats, begin: Integers
+    workspace: KernelWorkspace, a: Integers, b: Floats, f: Floats, level: Floats, begin: Integers
 ) -> list[float]:
     """The greatest difference from decision values by evaluation.py, for every group."""
     samples, n = workspace.samples, workspace.source.n_rows
@@ -88,12 +89,18 @@ def _audit(
     row[rows], column[vectors] = np.arange(len(rows)), np.arange(len(vectors))
     K = _values(samples.kernel, samples.pick(rows), samples.pick(vectors))
     compared, used = np.flatnonzero(audited[a]), np.flatnonzero(b)
-    at, of, f, coef = row[a[compared]], column[a[used]], f[compared], b[used]
+    at, of, coef = row[a[compared]], column[a[used]], b[used]
     ends = (np.searchsorted(index, begin).tolist() for index in (compared, used))
-    found, parts = [], zip(*map(itertools.pairwise, ends), bias.tolist(), strict=True)
-    for (p, q), (first, last), constant in parts:
-        exact = np.einsum("ij,j->i", K[at[p:q, None], of[first:last]], coef[first:last])
-        found.append(greatest_error(f[p:q], exact + constant))
+    rows_of, vectors_of = (list(itertools.pairwise(end)) for end in ends)
+    exact = np.concatenate(
+        [
+            np.einsum("ij,j->i", K[at[p:q, None], of[first:last]], coef[first:last])
+            for (p, q), (first, last) in zip(rows_of, vectors_of, strict=True)
+        ]
+    )
+    exact += level[compared]
+    errors = np.abs(exact - f[compared])
+    found: list[float] = np.maximum.reduceat(errors, [p for p, _ in rows_of]).tolist()
     return found
 
 

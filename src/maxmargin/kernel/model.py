@@ -233,12 +233,18 @@ def assemble(
     rows are known then. ``label`` holds positions in ``classes``, or zeros.
     """
     n_classes = 1 if classes is None else len(classes)
-    in_use = np.zeros(len(label), bool)
-    for rows, trained in fits:
-        in_use[rows] |= trained.decision.coef != 0
-    support = np.flatnonzero(in_use)
+    used = [np.flatnonzero(trained.decision.coef) for _, trained in fits]
+    own = np.concatenate([rows[some] for (rows, _), some in zip(fits, used, strict=True)])
+    support = np.flatnonzero(np.bincount(own, minlength=len(label)))
     support = support[np.argsort(label[support], kind="stable")]
-    coef = _packed(fits, support, label, n_classes if pairs else 0)
+    position = np.empty(len(label), np.int64)
+    position[support] = np.arange(len(support))
+    place = np.repeat(np.arange(len(fits)), list(map(len, used)))
+    if pairs:
+        place = multiclass.packed_rows(place, label[own], n_classes)
+    coef = np.zeros((n_classes - 1 if pairs else len(fits), len(support)))
+    parts = [trained.decision.coef[some] for (_, trained), some in zip(fits, used, strict=True)]
+    coef[place, position[own]] = np.concatenate(parts)
     decisions = [trained.decision for _, trained in fits]
     intercept = np.array([decision.intercept for decision in decisions])
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
@@ -264,21 +270,6 @@ def assemble(
         decisions[0].unit,
         decisions[0].epsilon if problem is Problem.NU_SVR else None,
     )
-
-
-def _packed(
-    fits: Sequence[tuple[Integers, Trained]], support: Integers, label: Integers, n_paired: int
-) -> Floats:
-    """The coefficients of the support vectors; ``n_paired`` classes have a function each pair."""
-    position = np.full(len(label), -1)
-    position[support] = np.arange(len(support))
-    coef = np.zeros((n_paired - 1 if n_paired else len(fits), len(support)))
-    for k, (rows, trained) in enumerate(fits):
-        nonzero = np.flatnonzero(trained.decision.coef)
-        own = rows[nonzero]
-        place = multiclass.packed_rows(k, label[own], n_paired) if n_paired else k
-        coef[place, position[own]] = trained.decision.coef[nonzero]
-    return coef
 
 
 def kept_vectors(kernel: Kernel, X: Any, support: Integers) -> Any:

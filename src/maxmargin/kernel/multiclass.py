@@ -49,7 +49,8 @@ def pairs(n_classes: int) -> list[tuple[int, int]]:
 def members_of(label: Integers, n_classes: int) -> list[Integers]:
     """The samples of each class, in order."""
     order = np.argsort(label, kind="stable")
-    return np.split(order, np.searchsorted(label[order], np.arange(1, n_classes)))
+    ends = itertools.accumulate(np.bincount(label, minlength=n_classes).tolist(), initial=0)
+    return [order[begin:end] for begin, end in itertools.pairwise(ends)]
 
 
 def tasks(label: Integers, n_classes: int, one_vs_rest: bool) -> list[BinaryTask]:
@@ -61,9 +62,13 @@ def tasks(label: Integers, n_classes: int, one_vs_rest: bool) -> list[BinaryTask
             BinaryTask(np.arange(len(label)), np.where(label == c, 1.0, -1.0))
             for c in range(n_classes)
         ]
-    members = members_of(label, n_classes)
+    return tasks_of_pairs(members_of(label, n_classes))
+
+
+def tasks_of_pairs(members: list[Integers]) -> list[BinaryTask]:
+    """The problem of each pair of classes with these samples."""
     found = []
-    for i, j in pairs(n_classes):
+    for i, j in pairs(len(members)):
         sign = np.repeat([1.0, -1.0], [len(members[i]), len(members[j])])
         found.append(BinaryTask(np.concatenate([members[i], members[j]]), sign))
     return found
@@ -117,14 +122,16 @@ def pairs_in_order(order: Integers) -> tuple[Integers, Floats]:
     return source, np.array([1.0 if p < q else -1.0 for p, q in turned])
 
 
-def packed_rows(pair: int, label: Integers, n_classes: int) -> Integers:
-    """The rows of a pair's coefficients in LIBSVM's layout, for support vectors of these classes.
+def packed_rows(pair: int | Integers, label: Integers, n_classes: int) -> Integers:
+    """The rows of a pair's coefficients in LIBSVM's layout, for support vectors of these classes;
+    the pair of all, or of each.
 
     A support vector of class i has its coefficient against class j in row j - 1 if j > i, and in
     row j if j < i.
     """
-    i, j = pairs(n_classes)[pair]
-    return np.where(label == i, j - 1, i)
+    i, j = np.array(pairs(n_classes))[pair].T
+    rows: Integers = np.where(label == i, j - 1, i)
+    return rows
 
 
 def unpack_pairs(packed: Floats, label: Integers, n_classes: int) -> Floats:

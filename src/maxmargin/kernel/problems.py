@@ -29,6 +29,7 @@ units of the margin (``in_margin_units``). A distance of zero says that the (red
 hyperplane separates them.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,7 +100,7 @@ def bounds(C: float, weight: Floats, squared: bool = False) -> Floats:
     """
     with np.errstate(over="ignore", under="ignore"):
         found: Floats = C * weight
-    if np.isfinite(C) and not np.isfinite(found).all():
+    if math.isfinite(C) and not np.isfinite(found).all():
         raise ValueError(
             f"C times a sample weight is beyond float64: C={C:g}, and the greatest weight is "
             f"{weight.max():g}. Divide the weights by a constant, or lower C."
@@ -122,19 +123,22 @@ def fill(total: float, capacity: Floats, xp: Any = np) -> Floats:
 
 def _bounds(sign: Floats, C: Floats, squared: bool) -> tuple[Floats, Floats, Floats]:
     """Lower bound, upper bound and ridge of variables of the given signs."""
-    limit = np.full(len(C), np.inf) if squared else C
+    end = sign * np.inf if squared else sign * C
     ridge = 0.5 / C if squared else np.zeros(len(C))
-    return np.where(sign < 0, -limit, 0.0), np.where(sign > 0, limit, 0.0), ridge
+    return np.minimum(end, 0.0), np.maximum(end, 0.0), ridge
 
 
-def c_svc(y: Floats, C: Floats, squared: bool = False) -> DualProblem:
+def c_svc(
+    y: Floats, C: Floats, squared: bool = False, group: Integers | None = None
+) -> DualProblem:
     """Soft margin: 1/2 |w|^2 + sum C_i max(0, 1 - y_i f_i), or with the square of the hinge.
 
-    The labels y are +1 or -1.
+    The labels y are +1 or -1. Several such problems are the groups of one (together.py).
     """
     n = len(y)
+    group = np.zeros(n, np.int64) if group is None else group
     lower, upper, ridge = _bounds(y, C, squared)
-    return DualProblem(-y, lower, upper, np.zeros(n, np.int64), np.arange(n), np.zeros(n), ridge)
+    return DualProblem(-y, lower, upper, group, np.arange(n), np.zeros(n), ridge)
 
 
 def nu_svc(y: Floats, weight: Floats, nu: float) -> DualProblem:

@@ -24,9 +24,10 @@ import numpy as np
 from maxmargin.core.backend import Steps
 from maxmargin.core.threads import thread_count
 from maxmargin.kernel import block
+from maxmargin.kernel.formulations import Formulation
 from maxmargin.kernel.judgement import judged_together
 from maxmargin.kernel.left_out import TaskLeavingOut
-from maxmargin.kernel.problems import DualProblem
+from maxmargin.kernel.problems import DualProblem, c_svc
 from maxmargin.kernel.sources import KernelNotFinite, NativeSource
 from maxmargin.kernel.state import State
 from maxmargin.kernel.training import SOLVERS, Task, Trained
@@ -105,7 +106,7 @@ def _chosen(tasks: Sequence[Any], source: NativeSource) -> Iterator[list[int]]:
 
 def _is_plain(task: Any) -> bool:
     """Whether a task is of the kind that this file solves."""
-    plain = isinstance(task, Task) and task.formulation.plain
+    plain = isinstance(task, Task) and task.formulation.hinges is not None
     return plain and SOLVERS[task.method] is block.solve and task.start is None
 
 
@@ -130,11 +131,12 @@ def _train(
     """
     everything = np.arange(source.n_rows)
     rows = [everything if task.rows is None else task.rows for task in tasks]
-    problem = _joined([task.formulation.build(source) for task in tasks])
+    problem = _joined([task.formulation for task in tasks])
     a, tol, small = np.concatenate(rows), tasks[0].tol, is_small(len(rows[0]))
     goal, dtype = (min(SETTINGS.goal, tol), np.float64) if small else (tol, np.float32)
-    b, G = problem.start.copy(), problem.linear.copy()
-    variables = problem.variables(b, G)
+    b, G, zero = problem.start.copy(), problem.linear.copy(), np.zeros(len(problem.row))
+    state = State(problem, b, zero, zero, zero, source.backend, convex=True)
+    variables = state.variables(G)
     steps: list[Steps] = []
     allowed = SETTINGS.small_work if small else SETTINGS.large_work
     most = np.array([allowed / len(some) for some in rows]).astype(np.int64)
@@ -145,8 +147,7 @@ def _train(
         own = a[variables.begin[first] : variables.begin[last]]
         part = variables.groups(first, last)
         steps += source.separate_steps(own, dtype, part, goal, most[first:last])
-    zero = np.zeros(len(b))
-    state = State(problem, b, G - problem.linear, zero, zero, source.backend, convex=True)
+    state.F = G - problem.linear
     state.snap()
     taken = [done.taken for done in steps]
     found: list[Any] = [*judged_together(workspace, state, a, taken, tol)]
@@ -159,13 +160,8 @@ def _train(
     return found
 
 
-def _joined(problems: list[DualProblem]) -> DualProblem:
+def _joined(formulations: list[Formulation]) -> DualProblem:
     """The problems as groups of one."""
-    linear, lower, upper, ridge = (
-        np.concatenate([getattr(problem, name) for problem in problems])
-        for name in ("linear", "lower", "upper", "ridge")
-    )
-    group = np.repeat(np.arange(len(problems)), [len(problem.row) for problem in problems])
-    return DualProblem(
-        linear, lower, upper, group, np.arange(len(group)), np.zeros(len(group)), ridge
-    )
+    hinges = [one.hinges for one in formulations if one.hinges is not None]
+    y, C = (np.concatenate(arrays) for arrays in zip(*hinges, strict=True))
+    return c_svc(y, C, group=np.repeat(np.arange(len(hinges)), [len(one) for one, _ in hinges]))

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.certificate import Certificate, certificate_of
+from maxmargin.certificate import Certificate, certificate_of, certificate_of_worst
 from maxmargin.core.arrays import Floats, Integers
 
 BLOCK_ENTRIES = 2**22
@@ -118,6 +118,32 @@ def linear(
         primal = 0.5 * float(w @ w) + 0.5 * m * bias * bias + total * bias + losses
         dual = conjugates - 0.5 * float(Xt @ Xt) - (0.5 * excess * excess / m if m > 0 else 0.0)
     return certificate_of(primal, dual, primal - dual, kkt, box, abs(excess) if free else 0.0)
+
+
+def squared_hinges(
+    f: Floats,
+    sign: Floats,
+    C: Floats,
+    w: Floats,
+    bias: Floats,
+    t: Floats,
+    Xt: Floats,
+    m: float,
+    free: bool,
+) -> list[Certificate]:
+    """``linear`` for the squared hinges of several problems, a row of each array but C for each.
+
+    The samples of a problem have the signs of its row, and all problems the weights C > 0.
+    """
+    slack, size = np.maximum(0.0, 1 - sign * f), sign * t
+    total, of_w, of_Xt = t.sum(axis=1), np.sum(w * w, axis=1), np.sum(Xt * Xt, axis=1)
+    primal = 0.5 * of_w + 0.5 * m * bias * bias + (slack * slack) @ C
+    dual = size.sum(axis=1) - (t * t) @ (0.25 / C) - 0.5 * of_Xt
+    dual -= bias * total if free else 0.5 * total * total / m if m > 0 else 0.0
+    kkt, box = np.abs(slack - size * (0.5 / C)).max(axis=1), -size.min(axis=1)
+    columns = primal, dual, kkt, box, np.abs(total) if free else np.zeros(len(f))
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    return [certificate_of_worst(p, d, p - d, *violations) for p, d, *violations in values]
 
 
 def from_norms(

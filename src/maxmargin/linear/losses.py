@@ -44,8 +44,10 @@ with cost_i = max(up_i, down_i). Its derivative is -t(f), where
 samples.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -134,6 +136,36 @@ class LinearProblem(NamedTuple):
     def m(self) -> float:
         """The weight of b^2 / 2."""
         return 1 / (self.scaling * self.scaling) if self.bias is Bias.PENALISED else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Hinges(Sequence[LinearProblem]):
+    """The problems of several classes, whose samples have the same weights in all of them."""
+
+    sign: Floats
+    """A row of +1 and -1 for each problem."""
+    C: Floats
+    squared: bool
+    bias: Bias
+    scaling: float = 1.0
+    penalty: Penalty = Penalty.L2
+
+    @property
+    def m(self) -> float:
+        """The weight of b^2 / 2."""
+        return 1 / (self.scaling * self.scaling) if self.bias is Bias.PENALISED else 0.0
+
+    def part(self, some: slice) -> "Hinges":
+        """Some of the problems."""
+        return replace(self, sign=self.sign[some])
+
+    def __len__(self) -> int:
+        return len(self.sign)
+
+    def __getitem__(self, k: Any) -> Any:
+        """Problem k, made when it is asked for: together.py needs none."""
+        tube = classification(self.sign[k], self.C, self.squared)
+        return LinearProblem(tube, self.bias, self.scaling, penalty=self.penalty)
 
 
 def classification(sign: Floats, C: Floats, squared: bool) -> Tube:

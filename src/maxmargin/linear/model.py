@@ -180,7 +180,7 @@ def assemble(
             "losses times C and the sample weights, are "
             "too large. Scale the data (StandardScaler), lower C, or divide the weights."
         )
-    duals = sparse.vstack([sparse.csr_matrix(t.solution.t) for t in trained], format="csr")
+    duals = sparse.csr_matrix(np.array([t.solution.t for t in trained]))
     found = certificate.worst(known)
     return LinearModel(
         coef, intercept if has_intercept else 0.0, duals, found, coef.shape[1], classes

@@ -36,7 +36,7 @@ def power_of_two(kind: Kind, gamma: float) -> tuple[float, float]:
 def centre_of(A: Any, keep_zeros: bool) -> Floats:
     """The mean of dense data; 0 for features of many zeros that must stay zero."""
     with np.errstate(over="ignore", invalid="ignore"):
-        centre: Floats = A.mean(axis=0, dtype=np.float64)
+        centre: Floats = A.sum(axis=0, dtype=np.float64) / A.shape[0]
     if keep_zeros:
         centre[np.count_nonzero(A, axis=0) < 0.5 * A.shape[0]] = 0.0
     return centre
