@@ -98,6 +98,21 @@ def test_equal_points_are_at_distance_zero():
     assert np.array_equal(one.values(Z)[0, 0], np.ones(20))
 
 
+@pytest.mark.parametrize(("ask", "unit"), [("values", 2.0**-53), ("float32_values", 2.0**-24)])
+def test_exponentials(ask, unit):
+    """2^-s for exact s of all sizes and remainders, one term each."""
+    points = packed.Points(
+        Kernel.rbf(gamma=packed.SCALED_GAMMA), HOST, np.zeros((1, 1)), np.zeros(1), np.zeros(1)
+    )
+    one = packed.PackedModel(points, packed.Coefficients(np.array([0, 1]), np.ones((1, 1))))
+    X = np.arange(1010)[:, None] / 64.0
+    exact = np.exp2(-(X[:, 0].astype(np.longdouble) ** 2) / 2)
+    found = getattr(one, ask)(X)[0, 0]
+    assert np.abs(found / exact - 1).max() < 3 * unit
+    assert found[0] == 1.0
+    assert getattr(one, ask)(np.array([[46.0]]))[0, 0] == 0.0, "s = 1058"
+
+
 def test_rows_out_of_range():
     found, _, _ = model_of(20, 2, 1)
     X = np.array([[0.0, 0.0], [1e200, 0.0]])
