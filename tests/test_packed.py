@@ -205,7 +205,9 @@ def test_float32_values_are_near_and_others():
     assert not np.array_equal(values, machine.decision_function(X))
 
 
-def test_values_have_the_precision_of_the_samples():
+def test_values_have_the_precision_of_the_samples(monkeypatch):
+    settings = prediction.SETTINGS._replace(float32_vectors=20)
+    monkeypatch.setattr(prediction, "SETTINGS", settings)
     X, z = regression()
     single = X.astype(np.float32)
     same = single.astype(np.float64)
@@ -220,8 +222,11 @@ def test_values_have_the_precision_of_the_samples():
         parts = [values(single[:7]), values(single[7:])]
         assert np.array_equal(np.concatenate(parts), values(single))
     assert np.array_equal(model.predict(single), model.classes_[(values(same) >= 0).astype(int)])
-    for model, X in ((SVR(kernel="poly"), single), (SVR(), sparse.csr_matrix(single))):
-        assert model.fit(X, z).predict(X).dtype == np.float64
+    for other, X in ((SVR(kernel="poly"), single), (SVR(), sparse.csr_matrix(single))):
+        assert other.fit(X, z).predict(X).dtype == np.float64
+    few = settings._replace(float32_vectors=model.dual_coef_.shape[1] + 1)
+    monkeypatch.setattr(prediction, "SETTINGS", few)
+    assert np.array_equal(model.decision_function(single), model.decision_function(same))
 
 
 def random_labels(n_classes, **parameters):
@@ -235,10 +240,10 @@ def random_labels(n_classes, **parameters):
 @pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
 def test_float32_values_of_classes_have_the_labels_of_float64(multiclass):
     model, X = random_labels(4, multiclass=multiclass)
-    values, exact = (model.decision_function(X, precision=p) for p in (None, "float64"))
+    values, exact = (model.decision_function(X, precision=p) for p in ("float32", "float64"))
     assert not np.array_equal(values, exact)
     assert np.array_equal(values.argmax(axis=1), exact.argmax(axis=1))
-    parts = [model.decision_function(X[i : i + 37]) for i in range(0, 300, 37)]
+    parts = [model.decision_function(X[i : i + 37], "float32") for i in range(0, 300, 37)]
     assert np.array_equal(np.concatenate(parts), values)
 
 
@@ -247,7 +252,7 @@ def test_float32_values_near_the_boundary_have_the_labels_of_float64():
     exact, intercept, wrong = model.decision_function(X, "float64"), model.intercept_.copy(), 0
     for row in range(150, 190):
         model.intercept_ = intercept - exact[row] + 1e-9
-        values = model.decision_function(X)
+        values = model.decision_function(X, "float32")
         assert np.array_equal(model.classes_[(values > 0).astype(int)], model.predict(X))
         assert abs(values[row] - 1e-9) < 1e-10
         alone = prediction.prepared(model.model_).packed.float32_values(X)[0, 0]

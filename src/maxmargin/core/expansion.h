@@ -139,14 +139,19 @@ struct PackedSums {
     panels.assign(size_t(width * d + 1), T(0));
     half.assign(size_t(width), T(0));
     for (int64_t i = 0; i < end - begin; ++i) {
-      T *panel = panels.data() + i / W * W * d + i % W, sum = 0;
-      for (int64_t k = 0; k < d; ++k) {
-        const T value = panel[k * W] = packed.prepared(double(rows[(begin + i) * d + k]), k);
-        sum = multiply_add(value, value, sum);
-      }
-      half[size_t(i)] = sum / 2;
-      if (halves) halves[begin + i] = double(sum) / 2;
-      if (!Packed<T>::is_moderate(sum / 2)) finite = false;
+      T* panel = panels.data() + i / W * W * d + i % W;
+      for (int64_t k = 0; k < d; ++k)
+        panel[k * W] = packed.prepared(double(rows[(begin + i) * d + k]), k);
+    }
+    for (int64_t i = 0; i < width; i += lanes<T>) {
+      const T* panel = panels.data() + i / W * W * d + i % W;
+      Vec<T> sum = {};
+      for (int64_t k = 0; k < d; ++k) sum += load<T>(panel + k * W) * load<T>(panel + k * W);
+      store<T>(half.data() + i, sum / T(2));
+    }
+    for (int64_t i = 0; i < end - begin; ++i) {
+      if (halves) halves[begin + i] = double(half[size_t(i)]);
+      if (!Packed<T>::is_moderate(half[size_t(i)])) finite = false;
     }
   }
 

@@ -204,8 +204,9 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
             for thousands of support vectors and C=10. Rows so far out that float32 cannot promise
             the 0.1 %, and models whose data are mostly zeros or need the digits of float64, are
             computed in float64, and so are the rows whose label float32 does not decide: values and
-            labels agree. No value depends on the other rows. None is "float32" where it can be and
-            X is float32, whose features have no more digits, and else "float64".
+            labels agree. No value depends on the other rows. None is "float32" for models of 256
+            support vectors or more where it can be and X is float32, whose features have no more
+            digits, and else "float64".
 
         Returns
         -------

@@ -81,8 +81,9 @@ class BaseRegressor(RegressorMixin, BaseSingle):  # type: ignore[misc]
             error was 4e-7 of the root of the sum of their squares (root mean square), at most 6e-4
             for thousands of support vectors and C=10. Rows so far out that float32 cannot promise
             the 0.1 %, and models whose data are mostly zeros or need the digits of float64, are
-            computed in float64. No value depends on the other rows. None is "float32" where it can
-            be and X is float32, whose features have no more digits, and else "float64".
+            computed in float64. No value depends on the other rows. None is "float32" for models of
+            256 support vectors or more where it can be and X is float32, whose features have no
+            more digits, and else "float64".
 
         Returns
         -------

@@ -30,6 +30,9 @@ class Settings(NamedTuple):
     """Bound of the error of a decision value, in its unit, from which distances are computed by
     differences (rounding.py). Not a share of tol: parameters set after the fit do not change a
     model."""
+    float32_vectors: int = 256
+    """Support vectors from which float32 samples have float32 values: with fewer, other work takes
+    longer than kernel values (decision 39)."""
 
 
 SETTINGS = Settings()
@@ -198,13 +201,17 @@ def decision_values(model: KernelModel, X: Any) -> Floats:
 
 
 def takes_float32(model: KernelModel, X: Any, float32: bool | None) -> bool:
-    """Whether kernel values may be float32: as asked, or with None where the samples are."""
+    """Whether kernel values may be float32: as asked, or with None where the samples are and the
+    model is large enough for it to pay."""
     known = model.kernel.kind is Kind.RBF and not sparse.issparse(model.vectors)
     if float32 and not known:
         raise ValueError(
             "precision='float32' needs the RBF kernel and dense data. Leave it at 'float64'."
         )
-    return known and (bool(X.dtype == np.float32) if float32 is None else float32)
+    if float32 is None:
+        many = model.coef.shape[1] >= SETTINGS.float32_vectors
+        return known and many and bool(X.dtype == np.float32)
+    return float32
 
 
 def values(model: KernelModel, question: Question, float32: bool = False) -> Floats:
