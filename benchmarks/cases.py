@@ -135,6 +135,15 @@ CASES: list[Case] = [
         easier="covtype10k C=10",
     ),
     Case(
+        "housing SVR float32",
+        "housing",
+        "SVR",
+        {"C": 10.0, "gamma": 0.1, "epsilon": 0.1},
+        ("input", "predict"),
+        dtype="float32",
+        easier="housing SVR",
+    ),
+    Case(
         "covtype10k tol=1e-6",
         "covtype10k",
         "SVC",

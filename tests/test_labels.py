@@ -152,16 +152,21 @@ def test_rows_on_the_boundary_are_evaluated_again():
         np.testing.assert_array_equal(model.predict(X), float64_labels(model, X))
 
 
+def of_source(question):
+    """The question of a packed model as its source answers it."""
+    return question._replace(packed=None, source=question.source.against(question.X))
+
+
 def test_useless_float32_is_left_out():
     X, y = data(offset=0.0)
     model = SVC(gamma=1.0).fit(X, y)
     assert labels.estimate(prediction.ask(model.model_, X)) is not None
     far = prediction.ask(model.model_, X * 1e5)  # exponents of 1e10 have no digits in float32
     assert (labels.certain_winners(model.model_, labels.estimate(far)) == labels.OPEN).all()
-    assert labels.estimate(far._replace(packed=None)) is None
+    assert labels.estimate(of_source(far)) is None
     over = prediction.ask(model.model_, X * 1e30)  # squares overflow
     assert (labels.certain_winners(model.model_, labels.estimate(over)) == labels.OPEN).all()
-    assert labels.estimate(over._replace(packed=None)) is None
+    assert labels.estimate(of_source(over)) is None
     for scale in (1e5, 1e30):
         np.testing.assert_array_equal(model.predict(X * scale), float64_labels(model, X * scale))
 
@@ -301,7 +306,7 @@ def test_bounds_are_in_the_scale_of_the_coefficients(monkeypatch):
     X, y = binary(40)
     monkeypatch.setattr(labels, "SETTINGS", labels.SETTINGS._replace(float32_from=1, packed_from=1))
     model = SVC().fit(X, y)
-    question = prediction.ask(model.model_, X)._replace(packed=None)
+    question = of_source(prediction.ask(model.model_, X))
     errors = labels.estimate(question).errors
     begin, coef = question.coefficients
     small = question._replace(coefficients=prediction.Coefficients(begin, coef * 2.0**-20))

@@ -98,6 +98,21 @@ def test_equal_points_are_at_distance_zero():
     assert np.array_equal(one.values(Z)[0, 0], np.ones(20))
 
 
+@pytest.mark.parametrize(("ask", "unit"), [("values", 2.0**-53), ("float32_values", 2.0**-24)])
+def test_exponentials(ask, unit):
+    """2^-s for exact s of all sizes and remainders, one term each."""
+    points = packed.Points(
+        Kernel.rbf(gamma=packed.SCALED_GAMMA), HOST, np.zeros((1, 1)), np.zeros(1), np.zeros(1)
+    )
+    one = packed.PackedModel(points, packed.Coefficients(np.array([0, 1]), np.ones((1, 1))))
+    X = np.arange(1010)[:, None] / 64.0
+    exact = np.exp2(-(X[:, 0].astype(np.longdouble) ** 2) / 2)
+    found = getattr(one, ask)(X)[0, 0]
+    assert np.abs(found / exact - 1).max() < 3 * unit
+    assert found[0] == 1.0
+    assert getattr(one, ask)(np.array([[46.0]]))[0, 0] == 0.0, "s = 1058"
+
+
 def test_rows_out_of_range():
     found, _, _ = model_of(20, 2, 1)
     X = np.array([[0.0, 0.0], [1e200, 0.0]])
@@ -188,6 +203,72 @@ def test_float32_values_are_near_and_others():
     values = machine.decision_function(X, precision="float32")
     np.testing.assert_allclose(values, machine.decision_function(X), rtol=0, atol=1e-4)
     assert not np.array_equal(values, machine.decision_function(X))
+
+
+def test_values_have_the_precision_of_the_samples(monkeypatch):
+    settings = prediction.SETTINGS._replace(float32_vectors=20)
+    monkeypatch.setattr(prediction, "SETTINGS", settings)
+    X, z = regression()
+    single = X.astype(np.float32)
+    same = single.astype(np.float64)
+    for model, ask in (
+        (SVR(C=100.0).fit(X, z), "predict"),
+        (SVC(C=10.0).fit(X, z > 0), "decision_function"),
+    ):
+        values = getattr(model, ask)
+        assert np.array_equal(values(single), values(same, precision="float32"))
+        assert np.array_equal(values(same), values(single, precision="float64"))
+        assert not np.array_equal(values(single), values(same))
+        parts = [values(single[:7]), values(single[7:])]
+        assert np.array_equal(np.concatenate(parts), values(single))
+    assert np.array_equal(model.predict(single), model.classes_[(values(same) >= 0).astype(int)])
+    for other, X in ((SVR(kernel="poly"), single), (SVR(), sparse.csr_matrix(single))):
+        assert other.fit(X, z).predict(X).dtype == np.float64
+    few = settings._replace(float32_vectors=model.dual_coef_.shape[1] + 1)
+    monkeypatch.setattr(prediction, "SETTINGS", few)
+    assert np.array_equal(model.decision_function(single), model.decision_function(same))
+
+
+def random_labels(n_classes, **parameters):
+    """A model of noise, with large coefficients, and samples in float32."""
+    generator = np.random.default_rng(6)
+    X = generator.normal(size=(300, 3))
+    model = SVC(C=1e4, gamma=0.3, **parameters)
+    return model.fit(X[:150], generator.integers(0, n_classes, 150)), X.astype(np.float32)
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_float32_values_of_classes_have_the_labels_of_float64(multiclass):
+    model, X = random_labels(4, multiclass=multiclass)
+    values, exact = (model.decision_function(X, precision=p) for p in ("float32", "float64"))
+    assert not np.array_equal(values, exact)
+    assert np.array_equal(values.argmax(axis=1), exact.argmax(axis=1))
+    parts = [model.decision_function(X[i : i + 37], "float32") for i in range(0, 300, 37)]
+    assert np.array_equal(np.concatenate(parts), values)
+
+
+def test_float32_values_near_the_boundary_have_the_labels_of_float64():
+    model, X = random_labels(2)
+    exact, intercept, wrong = model.decision_function(X, "float64"), model.intercept_.copy(), 0
+    for row in range(150, 190):
+        model.intercept_ = intercept - exact[row] + 1e-9
+        values = model.decision_function(X, "float32")
+        assert np.array_equal(model.classes_[(values > 0).astype(int)], model.predict(X))
+        assert abs(values[row] - 1e-9) < 1e-10
+        alone = prediction.prepared(model.model_).packed.float32_values(X)[0, 0]
+        wrong += alone[row] + model.intercept_[0] < 0
+    assert wrong > 0, "needs the bound"
+
+
+@pytest.mark.parametrize("error", [1e-7, 1e-5, 1e-3])
+def test_the_length_within_which_float32_will_do(error):
+    """Where points are longer than rows may be, and where they are not."""
+    for squares in (np.array([1.0, 9.0]), np.array([1e6]), np.empty(0)):
+        bound = rounding.rbf_bound(packed.SCALED_GAMMA, 3, squares, np.empty(0))
+        longest = bound.longest_within(error)
+        lengths = np.abs(longest) * np.array([0.5, 0.999, 1.001, 2.0])
+        expected = [True, True, False, False] if longest >= 0 else [False] * 4
+        assert (bound.exponent_errors(lengths) <= error).tolist() == expected
 
 
 def test_float64_where_float32_cannot_promise():

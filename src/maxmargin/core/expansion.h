@@ -25,6 +25,11 @@ namespace maxmargin::MAXMARGIN_LEVEL {
 constexpr int packed_rows = vector_bytes == 64 ? 8 : 4, packed_vectors = 2;
 template <class T>
 constexpr int packed_width = packed_vectors * lanes<T>;
+// Rows whose exponentials are computed side by side: those of float64 take more steps.
+template <class T>
+constexpr int together = vector_bytes < 64 ? 1 : int(sizeof(T)) / 2;
+// Columns of stored values that are summed at once: their sums and runs are in registers.
+constexpr int64_t most_columns = vector_bytes == 64 ? 6 : 4;
 // Terms are summed in T over run_points points, the runs over points_together points, and those
 // sums in double: no term is rounded to T more often than longest_run (products.h) says.
 constexpr int64_t run_points = 16, points_together = 64;
@@ -75,7 +80,8 @@ struct Packed {
 template <class T, class Take>
 inline void packed_values(int64_t d, const T* z, const T* half_z, const T* x, const T* half_x,
                           const Take& take) {
-  constexpr int L = lanes<T>, R = packed_rows, V = packed_vectors, W = packed_width<T>;
+  constexpr int L = lanes<T>, R = packed_rows, V = packed_vectors, W = packed_width<T>,
+                N = together<T> * V;
   Vec<T> dot[R][V] = {};
   for (int64_t k = 0; k < d; ++k) {
     const Vec<T> x0 = load<T>(x + k * W), x1 = load<T>(x + k * W + L);
@@ -86,12 +92,17 @@ inline void packed_values(int64_t d, const T* z, const T* half_z, const T* x, co
     }
   }
 #pragma GCC unroll 8
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 2
-    for (int v = 0; v < V; ++v) {
-      const Vec<T> s = (load<T>(half_x + v * L) + half_z[r]) - dot[r][v];
-      take(r, v, half_to_the<T>(at_most<T>(s, Exp2<T>::zero)));
+  for (int first = 0; first < R; first += together<T>) {
+    Vec<T> s[N];
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i) {
+      const int r = first + i / V, v = i % V;
+      s[i] = at_most<T>((load<T>(half_x + v * L) + half_z[r]) - dot[r][v], Exp2<T>::zero);
     }
+    halves_to_the<T, N>(s);
+#pragma GCC unroll 8
+    for (int i = 0; i < N; ++i) take(first + i / V, i % V, s[i]);
+  }
 }
 
 // Rows [begin, end) of X against all points: one object for each thread.
@@ -128,14 +139,19 @@ struct PackedSums {
     panels.assign(size_t(width * d + 1), T(0));
     half.assign(size_t(width), T(0));
     for (int64_t i = 0; i < end - begin; ++i) {
-      T *panel = panels.data() + i / W * W * d + i % W, sum = 0;
-      for (int64_t k = 0; k < d; ++k) {
-        const T value = panel[k * W] = packed.prepared(double(rows[(begin + i) * d + k]), k);
-        sum = multiply_add(value, value, sum);
-      }
-      half[size_t(i)] = sum / 2;
-      if (halves) halves[begin + i] = double(sum) / 2;
-      if (!Packed<T>::is_moderate(sum / 2)) finite = false;
+      T* panel = panels.data() + i / W * W * d + i % W;
+      for (int64_t k = 0; k < d; ++k)
+        panel[k * W] = packed.prepared(double(rows[(begin + i) * d + k]), k);
+    }
+    for (int64_t i = 0; i < width; i += lanes<T>) {
+      const T* panel = panels.data() + i / W * W * d + i % W;
+      Vec<T> sum = {};
+      for (int64_t k = 0; k < d; ++k) sum += load<T>(panel + k * W) * load<T>(panel + k * W);
+      store<T>(half.data() + i, sum / T(2));
+    }
+    for (int64_t i = 0; i < end - begin; ++i) {
+      if (halves) halves[begin + i] = double(half[size_t(i)]);
+      if (!Packed<T>::is_moderate(half[size_t(i)])) finite = false;
     }
   }
 
@@ -148,10 +164,24 @@ struct PackedSums {
       each_value(j + r, i, [&](int q, int v, const Vec<T>& value) {
         store<T>(values + (r + q) * W + v * lanes<T>, value);
       });
-    const T* coef = packed.coef.data() + j * packed.columns;
-    int64_t c = 0;
-    for (; packed.columns - c >= 4; c += 4) add_stored<4>(values, count, coef + c, c, i, width);
-    for (; packed.columns - c >= 1; ++c) add_stored<1>(values, count, coef + c, c, i, width);
+    // In equal parts: one column alone takes as long as four, each addition waits for the last.
+    const int64_t parts = pieces_of(packed.columns, most_columns);
+    for (int64_t part = 0, c = 0; part < parts; ++part) {
+      const int64_t size = (packed.columns - c) / (parts - part);
+      add_columns(size, values, count, j, c, i, width);
+      c += size;
+    }
+  }
+  // 2 to most_columns of them.
+  void add_columns(int64_t size, const T* values, int64_t count, int64_t j, int64_t c, int64_t i,
+                   int64_t width) {
+    switch (size) {
+      case 3: return add_stored<3>(values, count, j, c, i, width);
+      case 4: return add_stored<4>(values, count, j, c, i, width);
+      case 5: return add_stored<5>(values, count, j, c, i, width);
+      case 6: return add_stored<6>(values, count, j, c, i, width);
+      default: return add_stored<2>(values, count, j, c, i, width);
+    }
   }
 
   template <class Take>
@@ -180,8 +210,8 @@ struct PackedSums {
 
   // Columns c, ..., c + C - 1.
   template <int C>
-  void add_stored(const T* values, int64_t count, const T* coef, int64_t c, int64_t i,
-                  int64_t width) {
+  void add_stored(const T* values, int64_t count, int64_t j, int64_t c, int64_t i, int64_t width) {
+    const T* coef = packed.coef.data() + j * packed.columns + c;
     Vec<T> sum[C][packed_vectors] = {};
     for (int64_t first = 0; first < count; first += run_points) {
       Vec<T> run[C][packed_vectors] = {};
@@ -189,7 +219,7 @@ struct PackedSums {
 #pragma GCC unroll 2
         for (int v = 0; v < packed_vectors; ++v) {
           const Vec<T> value = load<T>(values + r * W + v * lanes<T>);
-#pragma GCC unroll 4
+#pragma GCC unroll 6
           for (int q = 0; q < C; ++q) run[q][v] += value * coef[r * packed.columns + q];
         }
       add_to<C>(run, sum);
@@ -211,7 +241,8 @@ struct PackedSums {
         alignas(64) T edge[lanes<T>];
         store<T>(edge, sum[q][v]);
         double* to = sums.data() + (c + q) * width + i + v * lanes<T>;
-        for (int l = 0; l < lanes<T>; ++l) to[l] += double(edge[l]);
+        for (int l = 0; l < lanes<T>; l += lanes<double>)
+          store<double>(to + l, load<double>(to + l) + load_as<double>(edge + l));
       }
   }
 };

@@ -15,7 +15,7 @@ from maxmargin.estimators._base import SCALE, BaseSVM
 from maxmargin.estimators._data import refuse_batch_dependence
 from maxmargin.estimators._options import StrOptions, validate
 from maxmargin.estimators.libsvm_layout import LibsvmLayout
-from maxmargin.kernel import model, prediction
+from maxmargin.kernel import labels, model
 from maxmargin.kernel.held_out import TaskWithFolds
 from maxmargin.kernel.kernels import Kernel
 from maxmargin.kernel.left_out import TaskLeavingOut
@@ -31,7 +31,7 @@ from maxmargin.verdict import GAP
 Prepared = TypeVar("Prepared")
 
 
-PRECISION = {"precision": [StrOptions({"float32", "float64"})]}
+PRECISION = {"precision": [StrOptions({"float32", "float64"}), None]}
 """What `decision_function` and `predict` of kernel machines take."""
 
 
@@ -143,13 +143,18 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         trained: list[Trained] = train_many(tasks, workspace)
         return trained
 
-    def _decision_values(self, X: Any, precision: str = "float64") -> Floats:
-        """Values of every decision function, one column each."""
-        check_is_fitted(self)
-        if precision != "float64":
+    def _decision_values(self, X: Any, precision: str | None = "float64") -> Floats:
+        """Values of every decision function, one column each; None is the precision of X."""
+        self._check_is_fitted()
+        if precision not in (None, "float64"):
             validate(PRECISION, {"precision": precision}, type(self).__name__)
-        X, float32 = self._validate_X(X, reset=False), precision == "float32"
-        return prediction.decision_values(self.model_, X, float32)
+        float32 = None if precision is None else precision == "float32"
+        return labels.decision_values(self.model_, self._validate_X(X, reset=False), float32)
+
+    def _check_is_fitted(self) -> None:
+        """scikit-learn's check, which takes as long as predicting a few rows, where it may fail."""
+        if "model_" not in self.__dict__:
+            check_is_fitted(self)
 
     def _describe(self, status: Status, found: Sequence[Certificate], count: str) -> str | None:
         """The warning for problems that ended with a status, with the numbers that fell short."""

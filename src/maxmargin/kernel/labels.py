@@ -24,7 +24,13 @@ from maxmargin.core.arrays import Floats
 from maxmargin.kernel import multiclass, rounding
 from maxmargin.kernel.model import KernelModel
 from maxmargin.kernel.packed import Estimate
-from maxmargin.kernel.prediction import Question, ask, values
+from maxmargin.kernel.prediction import (
+    Question,
+    ask,
+    takes_float32,
+    values,
+    values_of_parts,
+)
 from maxmargin.kernel.sources import KernelNotFinite
 
 
@@ -61,6 +67,28 @@ def label_positions(model: KernelModel, X: Any, break_ties: bool = False) -> NDA
     return found
 
 
+def decision_values(model: KernelModel, X: Any, float32: bool | None = False) -> Floats:
+    """Values of every decision function at the validated samples X, one column each.
+
+    ``float32`` allows float32 kernel values; None does where the samples are float32. The values of
+    a classifier then belong to the labels that `label_positions` finds: rows that float32 does not
+    decide are float64.
+    """
+    question = ask(model, X)
+    if not takes_float32(model, X, float32):
+        return values(model, question).T
+    if model.classes is None or question.packed is None:
+        return values(model, question, float32=True).T
+    rough = question.packed.estimate(X, each_alone=True)
+    if rough is None or rough.near is None:
+        return values(model, question).T
+    undecided = np.flatnonzero((certain_winners(model, rough) == OPEN) | ~rough.near)
+    found = values_of_parts(model, rough.parts)
+    if len(undecided):
+        found[:, undecided] = values(model, question.at(undecided))
+    return found.T
+
+
 def winners(model: KernelModel, values: Floats, break_ties: bool = False) -> NDArray[np.intp]:
     """The position of the label for each column of float64 decision values."""
     assert model.classes is not None
@@ -87,10 +115,9 @@ def greatest(values: Floats) -> NDArray[np.intp]:
 def estimate(question: Question) -> Estimate | None:
     """The products in float32 with a bound of their error; None where float32 is of no use."""
     source, (begin, coef), packed, X = question
-    count = source.n_rows * source.n_columns
     if packed is not None:
-        return packed.estimate(X) if count >= SETTINGS.packed_from else None
-    if count < SETTINGS.float32_from:
+        return packed.estimate(X) if len(coef) * len(X) >= SETTINGS.packed_from else None
+    if source.n_rows * source.n_columns < SETTINGS.float32_from:
         return None
     bound = source.float32_bound()
     if bound is None or not np.median(bound.growth) <= SETTINGS.greatest_growth:

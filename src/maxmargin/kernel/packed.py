@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.backend import NotFinite
@@ -54,6 +55,8 @@ class Estimate(NamedTuple):
 
     parts: Floats
     errors: Floats
+    near: NDArray[np.bool_] | None = None
+    """Of a packed model: the samples whose kernel values are within value_error."""
 
 
 class Points(NamedTuple):
@@ -92,14 +95,17 @@ class PackedModel:
             found = self._sums(self._single, X, halves)
         except KernelNotFinite:  # a support vector is out of range
             return self.values(X)
-        error = self._bound(2 * halves).exponent_errors()
-        far = np.flatnonzero(~(error <= SETTINGS.value_error))
-        if len(far):
+        near = halves <= self._greatest_half
+        if not near.all():
+            far = np.flatnonzero(~near)
             found[:, :, far] = self.values(X[far])
         return found
 
-    def estimate(self, X: Floats) -> Estimate | None:
-        """The same in float32; None where that is useless."""
+    def estimate(self, X: Floats, each_alone: bool = False) -> Estimate | None:
+        """The same in float32; None where that is useless.
+
+        ``each_alone`` bounds depend on no other row; they hold for those that are near.
+        """
         if not self._float32_is_useful:
             return None
         halves = np.empty(len(X))
@@ -109,7 +115,9 @@ class PackedModel:
             return None
         bound, column = self._bound(2 * halves), self._bound_column
         run = self._points.backend.longest_run
-        return Estimate(parts[:, :-1], rounding.sum_bound(bound, column, parts[:, -1], run))
+        growth = math.exp(SETTINGS.value_error) if each_alone else None
+        errors = rounding.sum_bound(bound, column, parts[:, -1], run, growth)
+        return Estimate(parts[:, :-1], errors, halves <= self._greatest_half)
 
     def _sums(self, packed: Any, X: Floats, halves: Floats | None) -> Floats:
         """The columns of a packed expansion at the rows of X."""
@@ -165,6 +173,13 @@ class PackedModel:
         return rounding.rbf_bound(
             SCALED_GAMMA, self._points.Z.shape[1], self._scaled_squares, squares
         )
+
+    @cached_property
+    def _greatest_half(self) -> float:
+        """|x'|^2 / 2 up to which float32 keeps value_error."""
+        length = self._bound(np.empty(0)).longest_within(SETTINGS.value_error)
+        more = 1 + 2.0**-20 * (self._points.Z.shape[1] + 2)  # the float32 sum is not exact
+        return length**2 / (2 * more) if length >= 0 else -1.0
 
     @cached_property
     def _float32_is_useful(self) -> bool:

@@ -30,6 +30,9 @@ class Settings(NamedTuple):
     """Bound of the error of a decision value, in its unit, from which distances are computed by
     differences (rounding.py). Not a share of tol: parameters set after the fit do not change a
     model."""
+    float32_vectors: int = 256
+    """Support vectors from which float32 samples have float32 values: with fewer, other work takes
+    longer than kernel values (decision 39)."""
 
 
 SETTINGS = Settings()
@@ -49,6 +52,7 @@ class Question(NamedTuple):
     """Kernel values between support vectors and the samples, and the coefficients to multiply."""
 
     source: Source
+    """Against the samples; where there is a packed model the support vectors alone."""
     coefficients: Coefficients
     packed: PackedModel | None = None
     """Answers in the place of the source."""
@@ -177,8 +181,10 @@ def ask(model: KernelModel, X: Any) -> Question:
 
 def _against(state: Prepared, model: KernelModel | Expansion, X: Any) -> Question:
     """What was prepared, against X; with a precomputed kernel X holds the kernel values."""
+    if state.source is not None and state.packed is not None:
+        return Question(state.source, state.coefficients, state.packed, X)
     if state.source is not None:
-        return Question(state.source.against(X), state.coefficients, state.packed, X)
+        return Question(state.source.against(X), state.coefficients)
     if model.kernel.kind in (Kind.CALLABLE, Kind.SUM):
         return Question(make_source(model.kernel, model.vectors, X), state.coefficients)
     if X.shape[1] != model.n_samples:
@@ -189,25 +195,37 @@ def _against(state: Prepared, model: KernelModel | Expansion, X: Any) -> Questio
     return Question(make_source(model.kernel, X[:, model.rows].T), state.coefficients)
 
 
-def decision_values(model: KernelModel, X: Any, float32: bool = False) -> Floats:
-    """Values of every decision function at the validated samples X, one column each.
+def decision_values(model: KernelModel, X: Any) -> Floats:
+    """Values of every decision function at the validated samples X, one column each."""
+    return values(model, ask(model, X)).T
 
-    ``float32`` allows float32 kernel values.
-    """
-    if float32 and (model.kernel.kind is not Kind.RBF or sparse.issparse(model.vectors)):
+
+def takes_float32(model: KernelModel, X: Any, float32: bool | None) -> bool:
+    """Whether kernel values may be float32: as asked, or with None where the samples are and the
+    model is large enough for it to pay."""
+    known = model.kernel.kind is Kind.RBF and not sparse.issparse(model.vectors)
+    if float32 and not known:
         raise ValueError(
             "precision='float32' needs the RBF kernel and dense data. Leave it at 'float64'."
         )
-    return values(model, ask(model, X), float32).T
+    if float32 is None:
+        many = model.coef.shape[1] >= SETTINGS.float32_vectors
+        return known and many and bool(X.dtype == np.float32)
+    return float32
 
 
 def values(model: KernelModel, question: Question, float32: bool = False) -> Floats:
     """Values of every decision function, one row each."""
     if model.kernel.kind is Kind.LINEAR:
         found = question.source.block(None, None, np.float64)
-    else:
-        parts = products(question, float32)
-        found = multiclass.join_pairs(parts) if model.pairs else parts[0]
+        found += model.intercept[:, None]
+        return found
+    return values_of_parts(model, products(question, float32))
+
+
+def values_of_parts(model: KernelModel, parts: Floats) -> Floats:
+    """The same from each group's share of them, which may be overwritten."""
+    found = multiclass.join_pairs(parts) if model.pairs else parts[0]
     found += model.intercept[:, None]
     return found
 

@@ -110,6 +110,14 @@ class ValueBound(NamedTuple):
             longest = np.minimum(self.lengths_a.max(initial=0.0), length + self.reach)
             return np.asarray(self.slope * np.square(length + longest))
 
+    def longest_within(self, error: float) -> float:
+        """The length up to which no x has a greater delta; negative where all have.
+
+        |x| + min(L, |x| + q) <= (error / slope)^(1/2), with L the greatest |z|.
+        """
+        total = math.sqrt(error / self.slope)
+        return float(max(total - self.lengths_a.max(initial=0.0), (total - self.reach) / 2))
+
     @property
     def growth(self) -> Floats:
         """For each x; one for all where it is small for all, which is cheaper."""
@@ -175,9 +183,19 @@ def bound_column(begin: Integers, coef: Floats, squares: Floats) -> BoundColumn:
     return BoundColumn(weights, square, np.array(sums), len(coef))
 
 
-def sum_bound(bound: ValueBound, column: BoundColumn, W: Floats, run: int) -> Floats:
-    """A bound on |f32 - f64| for each group's sums and each x, from the sums W of the column."""
-    sums, growth = _roundings(run + 2) + column.n * UNIT64, bound.growth
+def sum_bound(
+    bound: ValueBound,
+    column: BoundColumn,
+    W: Floats,
+    run: int,
+    growth: Floats | float | None = None,
+) -> Floats:
+    """A bound on |f32 - f64| for each group's sums and each x, from the sums W of the column.
+
+    With a growth of your own it holds for x that grow no more, and depends on no other x.
+    """
+    sums = _roundings(run + 2) + column.n * UNIT64
+    growth = bound.growth if growth is None else growth
     with np.errstate(over="ignore", invalid="ignore"):
         slope = MORE * bound.slope * growth / column.square
         constant = MORE * (
