@@ -46,9 +46,9 @@ struct CoordinatePass {
   Sample* samples;
   bool squared, one_ended;  // every sample has one end: in a classification
   double* w;                // sum of beta x, in and out
-  double* bias;    // in and out
-  double column;   // the bias column's square: bias += column * change of the sum of beta
-  int32_t* order;  // the active samples, shuffled where a pass begins
+  double* bias;             // in and out
+  double column;            // the bias column's square: bias += column * change of the sum of beta
+  int32_t* order;           // the active samples, shuffled where a pass begins
   int64_t active;
   int64_t begin;        // how many of them the pass has visited; a call visits some of the others
   unsigned char* out;   // for each place of the order: whether its sample was shrunk
@@ -137,8 +137,8 @@ inline void fetch_sample(const Points<T>& X, int64_t i) {
   else fetch(X, i * X.d, (i + 1) * X.d);
 }
 
-// What a sample's condition says at the decision value f: by how much it is broken, its share of the
-// gap, the best value of its dual, and what the dual objective gains by it apart from |w|^2.
+// What a sample's condition says at the decision value f: by how much it is broken, its share of
+// the gap, the best value of its dual, and what the dual objective gains by it apart from |w|^2.
 struct Visit {
   double wrong, gap, beta, gain;
 };
@@ -147,8 +147,7 @@ inline Visit at_sample(const Sample& s, bool squared, double f) {
   const Loss l = {s.low, s.high, s.up, s.down, squared};
   const double before = neg_conjugate_at(l, s.beta), wrong = broken(l, f, s.beta);
   // a sample at the origin, without a bias, has a dual that nothing else depends on
-  const double t =
-      s.square > 0 ? best_dual(l, f, s.beta, s.square) : dual_at(l, f, 0.0, 1e-300).t;
+  const double t = s.square > 0 ? best_dual(l, f, s.beta, s.square) : dual_at(l, f, 0.0, 1e-300).t;
   return {wrong, loss_at(l, f) - before + s.beta * f, t, neg_conjugate_at(l, t) - before};
 }
 

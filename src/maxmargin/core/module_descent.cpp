@@ -93,9 +93,20 @@ struct Descent {
     require(begin == 0 || (begin > 0 && begin <= active && out.size() == size_t(active)),
             "Descent: where to go on");
     if (begin == 0) out.assign(size_t(active), 0);
-    CoordinatePass<T> pass{X->view, samples.data(), squared, one_ended,
-                           of_length(w, X->view.d, "Descent: length of w"), &bias, column,
-                           order.data(), active, begin, out.data(), shrink_above, seed, threads};
+    CoordinatePass<T> pass{X->view,
+                           samples.data(),
+                           squared,
+                           one_ended,
+                           of_length(w, X->view.d, "Descent: length of w"),
+                           &bias,
+                           column,
+                           order.data(),
+                           active,
+                           begin,
+                           out.data(),
+                           shrink_above,
+                           seed,
+                           threads};
     PartResult result;
     {
       nb::gil_scoped_release release;
@@ -119,9 +130,13 @@ struct Descent {
     for (Sample& sample : samples) sample.beta = *from++;
   }
 
-  void duals(const Writable<double>& out) const {
-    double* to = of_length(out, X->view.n, "Descent: length of out");
-    for (const Sample& sample : samples) *to++ = sample.beta;
+  double duals(const Writable<double>& out) const {
+    double *to = of_length(out, X->view.n, "Descent: length of out"), sum = 0;
+    for (const Sample& s : samples) {
+      *to++ = s.beta;
+      if (s.beta != 0) sum += neg_conjugate_at({s.low, s.high, s.up, s.down, squared}, s.beta);
+    }
+    return sum;
   }
 };
 
