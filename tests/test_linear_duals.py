@@ -180,6 +180,33 @@ def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
         before = here.multiplier
 
 
+@pytest.mark.parametrize("column", [0.0, 0.7])
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge"])
+def test_losses_with_one_end_are_met_as_others_are(name, column):
+    """A sample with two ends, which is never visited, sends the others the general way."""
+    tube, results = TUBES[name], []
+    for two_ended in (False, True):
+        m = n + two_ended
+        X = np.vstack([A, np.zeros((m - n, d))])
+        more = (np.full(m - n, v) for v in (-1.0, 1.0, 1.0, 1.0))
+        ends = [np.append(v, w) for v, w in zip(tube[:4], more, strict=True)]
+        design, t, w = ArrayDesign(X), np.zeros(m), np.zeros(d)
+        descent = design.backend.coordinate_descent(
+            design.points, type(tube)(*ends, tube.squared), design.squares, t, column
+        )
+        order, active, bias = np.arange(m, dtype=np.int32), n, 0.0
+        for epoch in range(6):
+            gap, worst, _, bias = descent.run(w, bias, order, active, 0, 0.5, epoch, 1)
+            active = descent.settle(order)
+            value = descent.duals(t)
+            results.append((t[:n].copy(), w.copy(), bias, gap, worst, value, active))
+        assert value == pytest.approx(sum(gain(tube, i, v) for i, v in enumerate(t[:n])))
+        assert active < n
+    for one, other in zip(results[:6], results[6:], strict=True):
+        for found, wanted in zip(one, other, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("stopped", [False, True])
 def test_parts_of_a_pass_are_added_up(stopped):
     """Between two of them the monitor may stop the work.
