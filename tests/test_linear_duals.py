@@ -76,9 +76,7 @@ def test_a_subspace_step_goes_to_the_best_values_of_the_free_duals(name, column,
     """The whole way, or clipped to the bounds, or half or a quarter or an eighth of the way where
     the objective would fall.
     """
-    monkeypatch.setattr(
-        subspace, "SETTINGS", subspace.SETTINGS._replace(products=100, accuracy=1e-24)
-    )
+    monkeypatch.setattr(subspace, "SETTINGS", subspace.SETTINGS._replace(accuracy=1e-24))
     lengths = set()
     for seed in range(30):
         draw = np.random.default_rng(seed)
@@ -90,7 +88,8 @@ def test_a_subspace_step_goes_to_the_best_values_of_the_free_duals(name, column,
             t, X.T @ t, guess, column, guess + column * (float(t.sum()) - problem.total)
         )
         where = np.flatnonzero(subspace.free_variables(problem, t))
-        found = subspace.subspace_step(problem, design, here, where, design.squares, Monitor())
+        model = problem, design, here, where, design.squares
+        found = subspace.subspace_step(*model, 100, Monitor())
         tube, some = problem.tube, X[where]
         up = t[where] > 0
         price = np.where(up, tube.up[where], tube.down[where])
@@ -131,7 +130,7 @@ def run_at(name, bias, t=None, **more):
 def test_a_descent_begins_at_a_start(name, bias):
     """The duals of the start, made feasible.
 
-    A free bias is penalised around that of the start, with the mean square as its column.
+    A free bias is penalised around that of the start; its column is a tenth of the mean square.
     """
     t = duals(name, np.random.default_rng(2), 1.3)
     for start in (t, np.empty(0)):
@@ -144,7 +143,7 @@ def test_a_descent_begins_at_a_start(name, bias):
         )
         column = {
             Bias.NONE: 0.0,
-            Bias.FREE: sum(float(x @ x) for x in A) / n,
+            Bias.FREE: 0.1 * sum(float(x @ x) for x in A) / n,
             Bias.PENALISED: 1.5**2,
         }[bias]
         guess = -0.4 if bias is Bias.FREE else 0.0
@@ -171,7 +170,7 @@ def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
         here = run.here
         np.testing.assert_allclose(here.w, A.T @ here.t, atol=1e-12)
         excess = here.column * (sum(here.t) - problem.total)
-        guess = before + 0.25 * excess if bias is Bias.FREE else 0.0
+        guess = before + 0.5 * excess if bias is Bias.FREE else 0.0
         assert here.multiplier == pytest.approx(guess)
         assert here.bias == pytest.approx(guess + excess)
         assert run.epochs == passes
@@ -179,6 +178,33 @@ def test_a_pass_keeps_weights_and_bias_up_to_date(name, bias):
         assert violation > 0
         assert run.shrink_above == pytest.approx(30 * met / run.active)
         before = here.multiplier
+
+
+@pytest.mark.parametrize("column", [0.0, 0.7])
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge"])
+def test_losses_with_one_end_are_met_as_others_are(name, column):
+    """A sample with two ends, which is never visited, sends the others the general way."""
+    tube, results = TUBES[name], []
+    for two_ended in (False, True):
+        m = n + two_ended
+        X = np.vstack([A, np.zeros((m - n, d))])
+        more = (np.full(m - n, v) for v in (-1.0, 1.0, 1.0, 1.0))
+        ends = [np.append(v, w) for v, w in zip(tube[:4], more, strict=True)]
+        design, t, w = ArrayDesign(X), np.zeros(m), np.zeros(d)
+        descent = design.backend.coordinate_descent(
+            design.points, type(tube)(*ends, tube.squared), design.squares, t, column
+        )
+        order, active, bias = np.arange(m, dtype=np.int32), n, 0.0
+        for epoch in range(6):
+            gap, worst, _, bias = descent.run(w, bias, order, active, 0, 0.5, epoch, 1)
+            active = descent.settle(order)
+            value = descent.duals(t)
+            results.append((t[:n].copy(), w.copy(), bias, gap, worst, value, active))
+        assert value == pytest.approx(sum(gain(tube, i, v) for i, v in enumerate(t[:n])))
+        assert active < n
+    for one, other in zip(results[:6], results[6:], strict=True):
+        for found, wanted in zip(one, other, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("stopped", [False, True])
@@ -205,6 +231,7 @@ def test_parts_of_a_pass_are_added_up(stopped):
 
         def duals(self, t):
             t[:] = 0.25
+            return 7.0
 
     run.descent = Descent()
     begin = run.here.bias
@@ -214,6 +241,7 @@ def test_parts_of_a_pass_are_added_up(stopped):
     assert (met, violation) == (float(parts), 4.0)
     assert (run.active, run.epochs, run.here.bias) == (10, 1, begin + parts)
     assert (run.here.t == 0.25).all()
+    assert run.value == 7.0 - 0.5 * float(run.here.w @ run.here.w)
     run._epoch()
     assert len(set(seeds[:parts])) == 1
     assert len(set(seeds)) == 2
@@ -225,16 +253,18 @@ def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(
     run = run_at(name, bias, duals(name, np.random.default_rng(4)))
     problem = run.problem
     tube = problem.tube
-    w = run.here.w
     run.order, run.active = np.arange(n, dtype=np.int32)[::-1].copy(), 7
-    gap, woken = run._check()
-    t, b = feasible(problem, run.here.t), best_bias(problem, A @ w, run.here.bias)
+    found, gap = run._solution(1e-9, None)
+    woken = run._return_shrunk(found)
+    s, t = run.here.t, feasible(problem, run.here.t)
+    w = A.T @ t
+    b = best_bias(problem, A @ w, run.here.bias)
     f = A @ w + b
     wrong = [
-        (f[i] < tube.low[i] and t[i] < tube.up[i])
-        or (f[i] > tube.high[i] and -t[i] < tube.down[i])
-        or (t[i] > 0 and f[i] > tube.low[i])
-        or (t[i] < 0 and f[i] < tube.high[i])
+        (f[i] < tube.low[i] and s[i] < tube.up[i])
+        or (f[i] > tube.high[i] and -s[i] < tube.down[i])
+        or (s[i] > 0 and f[i] > tube.low[i])
+        or (s[i] < 0 and f[i] < tube.high[i])
         for i in range(n)
     ]
     aside = list(range(n))[::-1][7:]
@@ -250,19 +280,19 @@ def test_a_look_computes_the_gap_and_wakes_samples_whose_conditions_do_not_hold(
     assert gap.dual == pytest.approx(dual)
     assert gap.scale == run.scale
     for reason, ended in ((None, Status.STALLED), (Status.TIME_LIMIT, Status.TIME_LIMIT)):
-        found = run._solution(1e-9, reason)
+        found, _ = run._solution(1e-9, reason)
         assert (found.bias, found.ended, found.n_iter) == (pytest.approx(b), ended, 0)
         np.testing.assert_allclose(found.f, f)
         np.testing.assert_allclose(found.w, w)
         np.testing.assert_array_equal(found.Xt, found.w)
-    assert run._solution(10.0, Status.TIME_LIMIT).ended is None
+    assert run._solution(10.0, Status.TIME_LIMIT)[0].ended is None
 
 
 def test_a_look_at_a_free_bias_is_at_duals_with_the_right_sum():
     run = run_at("hinge", Bias.FREE)
     run._epoch()
     assert abs(run.here.t.sum()) > 0.1
-    gap, _ = run._check()
+    _, gap = run._solution(1e-9, None)
     t = feasible(run.problem, run.here.t)
     w = A.T @ t
     b = best_bias(run.problem, A @ w)
@@ -287,13 +317,22 @@ def test_passes_end_where_no_dual_moves_any_more(
     run = run_at("hinge", bias, max_iter=12)
     run.here = run.here._replace(bias=run.here.multiplier + 1.0)
     looks = iter(woken)
+    poor = LinearSolution(A[0], 0.0, C, C, A[0], Status.STALLED, 0)
 
     def one_pass():
         run.epochs += 1
         return 1.0, violations[run.epochs - 1]
 
     monkeypatch.setattr(run, "_epoch", one_pass)
-    monkeypatch.setattr(run, "_check", lambda: (Gap(1.0, 0.0), next(looks)))
+    monkeypatch.setattr(run, "_return_shrunk", lambda found: next(looks))
+    monkeypatch.setattr(
+        run,
+        "_solution",
+        lambda tol, reason: (
+            poor._replace(ended=reason or Status.STALLED, n_iter=run.epochs),
+            Gap(1.0, 0.0),
+        ),
+    )
     monkeypatch.setattr(dual_coordinate, "free_variables", lambda problem, t: np.zeros(n, bool))
     monkeypatch.setattr(dual_coordinate, "subspace_step", None)  # no dual is free
     found = run.until(1e-9)
@@ -301,49 +340,56 @@ def test_passes_end_where_no_dual_moves_any_more(
 
 
 @pytest.mark.parametrize(
-    ("tol", "wanted"), [(1e-9, [8, 11, 15, 21, 29]), (2.0**-10, [8, 11, 13, 14, 15, 16])]
+    ("tol", "quick", "wanted"),
+    [
+        (1e-9, 0, [8, 16, 32]),
+        (2.0**-10, 0, [8, 13, 14, 15, 16]),
+        (2.0**-3, 0, [3, 6, 7, 8, 9, 10]),
+        (2.0**-3, 1000, [16, 17, 18]),
+    ],
 )
 def test_looks_are_at_growing_intervals_or_where_the_gap_promises_to_be_small(
-    tol, wanted, monkeypatch
+    tol, quick, wanted, monkeypatch
 ):
-    """After 8 passes, then whenever there are 1.4 times as many; and where 4 times what a pass met,
-    as at the last look, is within tol."""
+    """After 8 passes, then whenever there are twice as many; and where half of what a pass met, or
+    4 times that as at the last look, is within tol: on few values not before the 16th pass."""
+    monkeypatch.setattr(
+        dual_coordinate, "SETTINGS", dual_coordinate.SETTINGS._replace(quick_epoch=quick)
+    )
     run, looked = run_at("hinge", Bias.NONE, max_iter=wanted[-1]), []
 
     def met():
         return 0.5 ** (run.epochs - 1) if tol > 1e-9 else 1.0
 
     def one_pass():
-        run.epochs += 1
+        run.epochs, run.value = run.epochs + 1, 1.0
         return met(), 1.0
 
-    def look():
-        looked.append(run.epochs)
-        return Gap(1.0, 1.0 - 4 * met()), 1
+    def look(tol, reason):
+        found = LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0)
+        if reason is None:
+            looked.append(run.epochs)
+        return found, Gap(1.0, 1.0 - 4 * met())
 
     monkeypatch.setattr(run, "_epoch", one_pass)
-    monkeypatch.setattr(run, "_check", look)
+    monkeypatch.setattr(run, "_solution", look)
+    monkeypatch.setattr(run, "_return_shrunk", lambda found: 1)
     monkeypatch.setattr(dual_coordinate, "free_variables", lambda problem, t: np.zeros(n, bool))
     monkeypatch.setattr(dual_coordinate, "subspace_step", None)  # no dual is free
-    monkeypatch.setattr(
-        run,
-        "_solution",
-        lambda tol, reason: LinearSolution(A[0], 0.0, C, C, A[0], reason or Status.STALLED, 0),
-    )
     assert run.until(tol).ended is Status.MAX_ITER
     assert looked == wanted
 
 
 def test_subspace_steps_wait_until_the_free_duals_have_settled(monkeypatch):
-    """At the earliest after 5 passes, then 5 passes after the last step, and only where at most 3 %
-    of the free duals changed.
+    """At the earliest after 5 passes, then 5 passes after the last step, and only where at most
+    3 % of the free duals changed. Steps that do not pay get half as many products, at least 3.
     """
     for changes, size, wanted in (
-        ([0] * 18, n // 2, [5, 10, 15]),
-        ([0] * 18, 1, [5, 10, 15]),
-        ([1] * 6 + [0] * 12, n // 2, [7, 12, 17]),
+        ([0] * 28, n // 2, [5, 10, 15, 20, 25]),
+        ([0] * 28, 1, [5, 10, 15, 20, 25]),
+        ([1] * 6 + [0] * 22, n // 2, [7, 12, 17, 22, 27]),
     ):
-        run, leapt = run_at("hinge", Bias.NONE, max_iter=18), []
+        run, leapt, products = run_at("hinge", Bias.NONE, max_iter=28), [], []
 
         def one_pass(run=run):
             run.epochs += 1
@@ -355,14 +401,47 @@ def test_subspace_steps_wait_until_the_free_duals_have_settled(monkeypatch):
                 found ^ (np.arange(n) == 0) if changes[run.epochs - 1] and run.epochs % 2 else found
             )
 
-        def leap(problem, design, here, where, squares, monitor, run=run, leapt=leapt, size=size):
+        def leap(
+            problem, design, here, where, squares, most, monitor,
+            run=run, leapt=leapt, products=products, size=size,
+        ):  # fmt: skip
             leapt.append(run.epochs)
+            products.append(most)
             assert where.tolist() == list(range(size))
-            return here
+            return here._replace(t=here.t) if len(leapt) == 4 else here
 
         monkeypatch.setattr(run, "_epoch", one_pass)
-        monkeypatch.setattr(run, "_check", lambda: (Gap(1.0, 0.0), 1))
+        poor = LinearSolution(A[0], 0.0, C, C, A[0], Status.MAX_ITER, 0)
+        monkeypatch.setattr(run, "_solution", lambda tol, reason, poor=poor: (poor, Gap(1.0, 0.0)))
+        monkeypatch.setattr(run, "_return_shrunk", lambda found: 1)
         monkeypatch.setattr(dual_coordinate, "free_variables", inside)
         monkeypatch.setattr(dual_coordinate, "subspace_step", leap)
         run.until(1e-9)
         assert leapt == wanted
+        assert products == [25, 12, 6, 3, 6]
+
+
+@pytest.mark.parametrize(("last", "wanted"), [(0.9, [5, 10, 15, 20]), (0.4, [5, 10])])
+def test_no_subspace_step_where_few_passes_are_left(last, wanted, monkeypatch):
+    """Eight more at the latest rate reach the tolerance from 0.4**14, not from 0.9**19."""
+    run, leapt = run_at("hinge", Bias.NONE, max_iter=20), []
+
+    def one_pass():
+        run.epochs, run.value = run.epochs + 1, 1.0
+        return (0.9 if run.epochs < 12 else last) ** (run.epochs - 1), 1.0
+
+    def leap(*arguments):
+        leapt.append(run.epochs)
+        return arguments[2]
+
+    def look(tol, reason):
+        poor = LinearSolution(A[0], 0.0, C, C, A[0], Status.MAX_ITER, 0)
+        return poor, Gap(1.0, 1.0 - (0.9 if run.epochs < 12 else last) ** (run.epochs - 1))
+
+    monkeypatch.setattr(run, "_epoch", one_pass)
+    monkeypatch.setattr(run, "_solution", look)
+    monkeypatch.setattr(run, "_return_shrunk", lambda found: 1)
+    monkeypatch.setattr(dual_coordinate, "free_variables", lambda problem, t: np.ones(n, bool))
+    monkeypatch.setattr(dual_coordinate, "subspace_step", leap)
+    run.until(1e-9)
+    assert leapt == wanted

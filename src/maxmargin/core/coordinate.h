@@ -44,11 +44,11 @@ template <class T>
 struct CoordinatePass {
   Points<T> X;
   Sample* samples;
-  bool squared;
-  double* w;       // sum of beta x, in and out
-  double* bias;    // in and out
-  double column;   // the bias column's square: bias += column * change of the sum of beta
-  int32_t* order;  // the active samples, shuffled where a pass begins
+  bool squared, one_ended;  // every sample has one end: in a classification
+  double* w;                // sum of beta x, in and out
+  double* bias;             // in and out
+  double column;            // the bias column's square: bias += column * change of the sum of beta
+  int32_t* order;           // the active samples, shuffled where a pass begins
   int64_t active;
   int64_t begin;        // how many of them the pass has visited; a call visits some of the others
   unsigned char* out;   // for each place of the order: whether its sample was shrunk
@@ -137,7 +137,37 @@ inline void fetch_sample(const Points<T>& X, int64_t i) {
   else fetch(X, i * X.d, (i + 1) * X.d);
 }
 
-struct Lane {
+// What a sample's condition says at the decision value f: by how much it is broken, its share of
+// the gap, the best value of its dual, and what the dual objective gains by it apart from |w|^2.
+struct Visit {
+  double wrong, gap, beta, gain;
+};
+
+inline Visit at_sample(const Sample& s, bool squared, double f) {
+  const Loss l = {s.low, s.high, s.up, s.down, squared};
+  const double before = neg_conjugate_at(l, s.beta), wrong = broken(l, f, s.beta);
+  // a sample at the origin, without a bias, has a dual that nothing else depends on
+  const double t = s.square > 0 ? best_dual(l, f, s.beta, s.square) : dual_at(l, f, 0.0, 1e-300).t;
+  return {wrong, loss_at(l, f) - before + s.beta * f, t, neg_conjugate_at(l, t) - before};
+}
+
+// The same where the tube has one end. Turned such that it is the lower one, nothing branches on
+// which end it was, which no processor can guess.
+inline Visit at_one_end(const Sample& s, bool squared, double f) {
+  const bool lower = s.up > 0;
+  const double sign = lower ? 1.0 : -1.0, edge = sign * (lower ? s.low : s.high),
+               cost = s.up + s.down, ridge = squared ? 0.5 / cost : 0.0,
+               most = squared ? INFINITY : cost, inverse = 1 / (s.square + ridge);
+  const double beta = sign * s.beta, above = sign * f - edge, slope = above + ridge * beta,
+               below = std::max(0.0, -above);
+  const double t = std::min(std::max(beta - slope * inverse, 0.0), most);
+  return {beta <= 0 ? -slope : (beta >= most ? slope : std::fabs(slope)),
+          cost * below * (squared ? below : 1.0) + beta * (above + 0.5 * ridge * beta), sign * t,
+          edge * (t - beta) - 0.5 * ridge * (t * t - beta * beta)};
+}
+
+// Lines of its own: two lanes that write to one line wait for each other at every sample.
+struct alignas(128) Lane {
   Aligned<double> w;
   std::vector<double> before;  // duals of the stretch, before
   double gain = 0, sum = 0;    // g_l, c_l
@@ -145,11 +175,10 @@ struct Lane {
   int64_t begin = 0, end = 0;
 };
 
-// The samples order[lane.begin], ..., one after the other.
-template <class T>
-void visit(const CoordinatePass<T>& p, Lane& lane) {
-  double bias = *p.bias;
-  double* w = lane.w.data();
+// The samples order[lane.begin], ..., one after the other; w is that of the lane.
+template <class T, class At>
+void visit(const CoordinatePass<T>& p, Lane& lane, double* w, const At& at) {
+  double bias = *p.bias, gain = 0, sum = 0, gap = 0, violation = 0;
   for (int64_t k = lane.begin; k < lane.end; ++k) {
     if (k + 2 * ahead < lane.end) touch(p.samples[p.order[k + 2 * ahead]].beta);
     if (k + ahead < lane.end) {
@@ -158,24 +187,31 @@ void visit(const CoordinatePass<T>& p, Lane& lane) {
     }
     const int64_t i = p.order[k];
     Sample& s = p.samples[i];
-    const Loss l = {s.low, s.high, s.up, s.down, p.squared};
-    const double beta = s.beta, f = dot(p.X, i, w) + bias, wrong = broken(l, f, beta);
-    lane.before[size_t(k - lane.begin)] = beta;
-    p.out[k] = wrong < -p.shrink_above;
+    const Visit found = at(s, dot(p.X, i, w) + bias);
+    const double change = found.beta - s.beta;
+    if (!lane.before.empty()) lane.before[size_t(k - lane.begin)] = s.beta;
+    p.out[k] = found.wrong < -p.shrink_above;
     if (p.out[k]) continue;
-    lane.gap += loss_at(l, f) - neg_conjugate_at(l, beta) + beta * f;
-    if (wrong <= 0) continue;
-    lane.violation = std::max(lane.violation, wrong);
-    // a sample at the origin, without a bias, has a dual that nothing else depends on
-    const double t = s.square > 0 ? best_dual(l, f, beta, s.square) : dual_at(l, f, 0.0, 1e-300).t,
-                 change = t - beta;
+    gap += found.gap;
+    if (found.wrong <= 0) continue;
+    violation = std::max(violation, found.wrong);
     if (change == 0) continue;
-    s.beta = t;
-    lane.gain += neg_conjugate_at(l, t) - neg_conjugate_at(l, beta);
-    lane.sum += change;
+    s.beta = found.beta;
+    gain += found.gain;
+    sum += change;
     add(p.X, i, change, w);
     bias += p.column * change;
   }
+  lane.gain = gain, lane.sum = sum, lane.gap += gap;
+  lane.violation = std::max(lane.violation, violation);
+}
+
+template <class T>
+void visit(const CoordinatePass<T>& p, Lane& lane, double* w) {
+  const bool squared = p.squared;
+  if (p.one_ended)
+    visit(p, lane, w, [=](const Sample& s, double f) { return at_one_end(s, squared, f); });
+  else visit(p, lane, w, [=](const Sample& s, double f) { return at_sample(s, squared, f); });
 }
 
 // Joins the lanes of a stretch: w and bias, the duals where a share is below 1, and every lane's
@@ -237,8 +273,9 @@ PartResult coordinate_pass(const CoordinatePass<T>& p) {
   const int64_t last = std::min(stretches, first + many);
   const int count = p.active >= length ? coordinate_lanes : 1;
   std::vector<Lane> side(static_cast<size_t>(count));
-  for (Lane& lane : side)
-    lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
+  if (count > 1)
+    for (Lane& lane : side)
+      lane.w.resize(size_t(d)), lane.before.resize(size_t(pieces_of(each, count)) + 1);
   PartResult result{0, 0, std::min(p.active, last * each)};
   on_team(team_size(p.threads, count, 1), [&](Team& team) {
     for (int64_t stretch = first; stretch < last; ++stretch) {
@@ -247,11 +284,15 @@ PartResult coordinate_pass(const CoordinatePass<T>& p) {
         const int64_t begin = stretch * each, end = std::min(p.active, begin + each),
                       part = pieces_of(end - begin, count);
         lane.begin = std::min(end, begin + l * part), lane.end = std::min(end, lane.begin + part);
-        lane.gain = lane.sum = 0;
+        if (count == 1) {
+          visit(p, lane, p.w);
+          *p.bias += p.column * lane.sum;
+          return;
+        }
         std::copy(p.w, p.w + d, lane.w.begin());
-        visit(p, lane);
+        visit(p, lane, lane.w.data());
       });
-      team.each(1, 1, [&](int64_t, int64_t) { join(p, side); });
+      if (count > 1) team.each(1, 1, [&](int64_t, int64_t) { join(p, side); });
     }
   });
   for (const Lane& lane : side)

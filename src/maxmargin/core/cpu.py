@@ -37,6 +37,9 @@ variable MAXMARGIN_LEVEL forces one."""
 WALKED = 30.0
 """What a variable costs in a pass over all of them, in multiply-adds: it is read from memory."""
 
+SPARSE_VALUE = 16
+"""Multiply-adds that a non-zero is worth, beside 4 for a value of an array (decision 37)."""
+
 
 def _size(P: Points, index: Indices) -> int:
     return int(P.shape[0]) if index is None else len(index)
@@ -44,6 +47,11 @@ def _size(P: Points, index: Indices) -> int:
 
 def _entries(X: Points, rows: Indices) -> float:
     return _size(X, rows) * (float(X.terms) + 4)
+
+
+def _pass(X: Points, rows: Indices) -> float:
+    """The multiply-adds that a pass over samples is worth: those of sparse ones wait for w."""
+    return _entries(X, rows) * (SPARSE_VALUE if X.terms < X.shape[1] else 4)
 
 
 class CPU(PredictionBackend, LinearBackend, OnlineBackend):
@@ -206,31 +214,31 @@ class CPU(PredictionBackend, LinearBackend, OnlineBackend):
 
     def linear_values(self, X: Points, rows: Indices, w: Floats) -> Floats:
         out = np.empty(_size(X, rows))
-        _cpu.linear_values(X, rows, contiguous(w), out, thread_count(4 * _entries(X, rows)))
+        _cpu.linear_values(X, rows, contiguous(w), out, thread_count(_pass(X, rows)))
         return out
 
     def linear_sum(self, X: Points, rows: Indices, t: Floats) -> Floats:
         out = np.empty(X.shape[1])
-        _cpu.linear_sum(X, rows, contiguous(t), out, thread_count(4 * _entries(X, rows)))
+        _cpu.linear_sum(X, rows, contiguous(t), out, thread_count(_pass(X, rows)))
         return out
 
     def linear_hessian(
         self, X: Points, rows: Indices, weight: Floats, u: Floats, shift: float
     ) -> tuple[Floats, float]:
         out = np.empty(X.shape[1])
-        threads = thread_count(8 * _entries(X, rows))
+        threads = thread_count(2 * _pass(X, rows))
         return out, _cpu.linear_hessian(
             X, rows, contiguous(weight), contiguous(u), shift, out, threads
         )
 
     def linear_diagonal(self, X: Points, rows: Indices, weight: Floats) -> Floats:
         out = np.empty(X.shape[1])
-        _cpu.linear_diagonal(X, rows, contiguous(weight), out, thread_count(4 * _entries(X, rows)))
+        _cpu.linear_diagonal(X, rows, contiguous(weight), out, thread_count(_pass(X, rows)))
         return out
 
     def linear_squares(self, X: Points) -> Floats:
         out = np.empty(X.shape[0])
-        _cpu.linear_squares(X, out, thread_count(4 * _entries(X, None)))
+        _cpu.linear_squares(X, out, thread_count(_pass(X, None)))
         return out
 
     def gram(self, X: Points, rows: Indices, weight: Floats) -> Floats:

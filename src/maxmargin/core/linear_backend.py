@@ -47,8 +47,8 @@ class Descent(Protocol):
     def assign(self, beta: Floats) -> None:
         """Set all duals."""
 
-    def duals(self, out: Floats) -> None:
-        """Write all duals to `out`."""
+    def duals(self, out: Floats) -> float:
+        """Write all duals to `out`; return the sum of their negative conjugates."""
 
 
 class LinearBackend(PointsBackend):

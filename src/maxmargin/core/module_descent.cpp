@@ -59,7 +59,7 @@ double tube_slope(const Vector& low, const Vector& high, const Vector& up, const
 template <class T>
 struct Descent {
   const PointsHolder<T>* X;
-  bool squared;
+  bool squared, one_ended = true;
   double column;
   std::vector<Sample> samples;     // aligned to cache lines, as the type says
   std::vector<unsigned char> out;  // of the pass under way
@@ -77,6 +77,7 @@ struct Descent {
                     end = X.view.indptr ? X.view.indptr[i + 1] : begin + X.view.d;
       samples[size_t(i)] = {c.low[i],           c.high[i], c.up[i], c.down[i],
                             square[i] + column, dual[i],   begin,   end};
+      one_ended = one_ended && (c.up[i] > 0) != (c.down[i] > 0);
     }
   }
 
@@ -92,11 +93,20 @@ struct Descent {
     require(begin == 0 || (begin > 0 && begin <= active && out.size() == size_t(active)),
             "Descent: where to go on");
     if (begin == 0) out.assign(size_t(active), 0);
-    CoordinatePass<T> pass{
-        X->view, samples.data(), squared,      of_length(w, X->view.d, "Descent: length of w"),
-        &bias,   column,         order.data(), active,
-        begin,   out.data(),     shrink_above, seed,
-        threads};
+    CoordinatePass<T> pass{X->view,
+                           samples.data(),
+                           squared,
+                           one_ended,
+                           of_length(w, X->view.d, "Descent: length of w"),
+                           &bias,
+                           column,
+                           order.data(),
+                           active,
+                           begin,
+                           out.data(),
+                           shrink_above,
+                           seed,
+                           threads};
     PartResult result;
     {
       nb::gil_scoped_release release;
@@ -120,9 +130,13 @@ struct Descent {
     for (Sample& sample : samples) sample.beta = *from++;
   }
 
-  void duals(const Writable<double>& out) const {
-    double* to = of_length(out, X->view.n, "Descent: length of out");
-    for (const Sample& sample : samples) *to++ = sample.beta;
+  double duals(const Writable<double>& out) const {
+    double *to = of_length(out, X->view.n, "Descent: length of out"), sum = 0;
+    for (const Sample& s : samples) {
+      *to++ = s.beta;
+      if (s.beta != 0) sum += neg_conjugate_at({s.low, s.high, s.up, s.down, squared}, s.beta);
+    }
+    return sum;
   }
 };
 

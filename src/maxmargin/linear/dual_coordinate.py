@@ -9,8 +9,7 @@ all at once (subspace.py).
 
 A penalised bias is the weight of one more column of s's. A free one fixes the sum of the duals,
 which no single step can keep. The method of multipliers (augmented Lagrangian) penalises the sum
-instead. With c the mean squared length of a sample, so that the bias is as stiff as other
-directions,
+instead. With c a share of the mean squared length of a sample,
 
     b = multiplier + c (sum t - total)                                    within an epoch
     multiplier <- multiplier + multiplier_step (b - multiplier)           after it
@@ -30,7 +29,7 @@ from maxmargin.core.arrays import Integers
 from maxmargin.core.threads import thread_count
 from maxmargin.linear.bias_search import best_bias, middle
 from maxmargin.linear.designs import ArrayDesign
-from maxmargin.linear.losses import Bias, LinearProblem
+from maxmargin.linear.losses import Bias, LinearProblem, with_sum
 from maxmargin.linear.objectives import Gap, LinearSolution, feasible, gap_of, sizes
 from maxmargin.linear.subspace import DualIterate, free_variables, subspace_step
 from maxmargin.linear.workspace import LinearWorkspace
@@ -43,22 +42,37 @@ class Settings(NamedTuple):
 
     first_share: float = 0.5
     """The share of the gap met in an epoch that is left after it, until a check measures it."""
+    bias_stiffness: float = 0.1
+    """The penalty of a free bias, in mean squared lengths of a sample. A stiffer bias swings by as
+    much as single samples ask for, a softer one is found late (decision 37)."""
     first_check: int = 8
-    """Epochs after which the gap is computed, whatever the epochs met."""
-    check_growth: float = 1.4
+    """Epochs after which the gap is computed, whatever they met."""
+    quick_epoch: int = 2**14
+    """Values of X up to which an epoch costs much less than a check."""
+    quick_epochs: int = 16
+    """Epochs before the first check there."""
+    check_growth: float = 2.0
     """Epochs at a check, relative to those at the check before."""
     shrink_factor: float = 30
     """Samples are shrunk if their condition holds by this many times the mean gap per sample."""
     settled: float = 0.03
     """A subspace step is made if an epoch changed at most this share of the free duals."""
+    pays_off_after: int = 8
+    """Epochs at the latest rate that would reach the tolerance, up to which none is made."""
+    products: int = 25
+    """Products of the conjugate gradients of a subspace step, at most."""
+    fewest_products: int = 3
+    """Where a step did not pay the next one takes half as many products, at least these: with
+    fewer it goes less far outside the bounds."""
     rest: int = 5
     """Epochs between two subspace steps, at least."""
-    multiplier_step: float = 0.25
+    multiplier_step: float = 0.5
     """The step of the multiplier of a free bias. A full step is right after an epoch that ends at
     its optimum, and oscillates otherwise."""
 
 
 SETTINGS = Settings()
+TINY = float(np.finfo(float).tiny)
 
 
 def solve(
@@ -89,7 +103,7 @@ class _Run:
         t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
         self.squares = design.squares
         mean = max(float(self.squares.mean()), 1e-300)
-        column = problem.bias.choose(mean, problem.scaling**2)
+        column = problem.bias.choose(SETTINGS.bias_stiffness * mean, problem.scaling**2)
         multiplier = 0.0
         if problem.bias is Bias.FREE:
             multiplier = middle(problem) if start is None else start.bias
@@ -101,39 +115,51 @@ class _Run:
         self.order, self.active = np.arange(n, dtype=np.int32), n
         self.shrink_above = np.inf
         self.draws = np.random.default_rng(seed)
-        self.epochs = 0
+        self.epochs, self.products = 0, SETTINGS.products
+        self.value = 0.0  # of the dual objective, up to what the sum of the duals costs
 
     def until(self, tol: float) -> LinearSolution:
         """Epochs and subspace steps until the gap is small enough."""
-        check, last_step, free = SETTINGS.first_check, 0, np.zeros(len(self.order), bool)
-        share, size = SETTINGS.first_share, 0.0
+        last_step, free = 0, np.zeros(len(self.order), bool)
+        share, before = SETTINGS.first_share, np.inf
+        quick = self.design.entries <= SETTINGS.quick_epoch
+        first = SETTINGS.quick_epochs if quick else 1
+        check = max(first, SETTINGS.first_check)
         while True:
             reason = self.monitor.stop(self.epochs)
             if reason is not None:
-                return self._solution(tol, reason)
+                return self._solution(tol, reason)[0]
             met, violation = self._epoch()
-            if violation == 0 or share * met <= tol * max(size, met) or self.epochs >= check:
+            goal = tol * max(abs(self.value), met) / max(share, TINY)
+            near = met <= goal and self.epochs >= first
+            if violation == 0 or near or self.epochs >= check:
                 check = max(check, int(SETTINGS.check_growth * self.epochs))
-                gap, returned = self._check()
-                share, size = gap.value / max(met, np.finfo(float).tiny), abs(gap.primal)
+                found, gap = self._solution(tol, None)
+                returned = self._return_shrunk(found)
                 still = self.problem.bias is not Bias.FREE or self.here.multiplier == self.here.bias
-                ended = violation == 0 and returned == 0 and still
-                if ended or gap.within(tol):
-                    found = self._solution(tol, None)
-                    if ended or found.ended is None:
-                        return found
-            before, free = free, free_variables(self.problem, self.here.t)
-            count, changed = int(np.count_nonzero(free)), np.count_nonzero(free != before)
+                if found.ended is None or (violation == 0 and returned == 0 and still):
+                    return found
+                share = gap.value / max(met, TINY)
+            known, free = free, free_variables(self.problem, self.here.t)
+            count, changed = int(np.count_nonzero(free)), np.count_nonzero(free != known)
             rested = self.epochs >= last_step + SETTINGS.rest
-            if rested and count > 0 and changed <= SETTINGS.settled * count:
+            rate = min(met / max(before, TINY), 1.0)
+            far = met * rate**SETTINGS.pays_off_after > goal
+            if rested and far and count > 0 and changed <= SETTINGS.settled * count:
                 self._subspace_step(np.flatnonzero(free))
                 last_step = self.epochs
+            before = met
 
     def _subspace_step(self, free: Integers) -> None:
         """Move all free duals at once."""
-        here = self.here
-        self.here = subspace_step(self.problem, self.design, here, free, self.squares, self.monitor)
-        self.descent.assign(self.here.t)
+        here, most = self.here, self.products
+        self.here = subspace_step(
+            self.problem, self.design, here, free, self.squares, most, self.monitor
+        )
+        self.products = max(most // 2, SETTINGS.fewest_products)
+        if self.here is not here:
+            self.products = min(2 * most, SETTINGS.products)
+            self.descent.assign(self.here.t)
 
     def _epoch(self) -> tuple[float, float]:
         """Visit the active samples once; return the gap and the largest violation met."""
@@ -148,9 +174,10 @@ class _Run:
             if at >= self.active or self.monitor.stop(self.epochs) is not None:
                 break
         self.active = self.descent.settle(self.order)
-        self.descent.duals(t)
+        self.value = self.descent.duals(t) - 0.5 * float(w @ w)
         multiplier = here.multiplier
         if self.problem.bias is Bias.FREE:
+            self.value -= bias * (float(t.sum()) - self.problem.total)
             excess = here.column * (float(t.sum()) - self.problem.total)
             multiplier += SETTINGS.multiplier_step * excess
             bias = multiplier + excess
@@ -161,19 +188,10 @@ class _Run:
             self.monitor.report(self.epochs, gap, violation, int(np.count_nonzero(t)))
         return gap, violation
 
-    def _check(self) -> tuple[Gap, int]:
-        """The gap of the iterate, and the number of shrunk samples that become active again.
-
-        Those are the samples that violate their condition.
-        """
-        problem, (t, w) = self.problem, self.here[:2]
-        if problem.bias is Bias.FREE:
-            t = feasible(problem, t)
-            w = w + self.design.sum(t - self.here.t)
-        Xw = self.design.values(w)
-        bias = best_bias(problem, Xw, self.here.bias)
-        f = Xw + bias
-        low, high, up, down, _squared = problem.tube
+    def _return_shrunk(self, found: LinearSolution) -> int:
+        """Make shrunk samples that violate their condition active again; return their number."""
+        t, f = self.here.t, found.f
+        low, high, up, down, _squared = self.problem.tube
         violated = (
             ((f < low) & (t < up))
             | ((f > high) & (-t < down))
@@ -185,16 +203,18 @@ class _Run:
         count = int(np.count_nonzero(back))
         self.order[self.active :] = np.concatenate((shrunk[back], shrunk[~back]))
         self.active += count
-        return gap_of(problem, w, bias, t, f, w, self.scale), count
+        return count
 
-    def _solution(self, tol: float, reason: Status | None) -> LinearSolution:
-        """The model of the duals with its best bias.
+    def _solution(self, tol: float, reason: Status | None) -> tuple[LinearSolution, Gap]:
+        """The model of the duals with its best bias, and its gap.
 
         It is marked with the reason for which the solver ended, unless its gap is small.
         """
-        t = feasible(self.problem, self.here.t)
+        problem, t = self.problem, self.here.t
+        t = with_sum(problem.tube, t, problem.total) if problem.bias is Bias.FREE else t
         w = self.design.sum(t)  # free of the rounding of all steps
         Xw = self.design.values(w)
-        bias = best_bias(self.problem, Xw, self.here.bias)
-        gap = gap_of(self.problem, w, bias, t, Xw + bias, w, self.scale)
-        return LinearSolution(w, bias, t, Xw + bias, w, gap.outcome(tol, reason), self.epochs)
+        bias = best_bias(problem, Xw, self.here.bias)
+        f = Xw + bias
+        gap = gap_of(problem, w, bias, t, f, w, self.scale)
+        return LinearSolution(w, bias, t, f, w, gap.outcome(tol, reason), self.epochs), gap

@@ -114,11 +114,11 @@ def l1_gap_of(problem: LinearProblem, found: LinearSolution) -> Gap:
 def neg_conjugates(tube: Tube, t: Floats, origin: float = 0.0) -> float:
     """Sum of neg_conjugate_i(t_i), of tubes measured from ``origin``."""
     up, down = t > 0, t < 0
-    value = float(np.sum((tube.low[up] - origin) * t[up]))
-    value += float(np.sum((tube.high[down] - origin) * t[down]))
+    edge = np.where(up, tube.low, np.where(down, tube.high, origin)) - origin
+    value = float(np.sum(edge * t))
     if tube.squared:
-        squares = float(np.sum(t[up] ** 2 / (4 * tube.up[up])))
-        value -= squares + float(np.sum(t[down] ** 2 / (4 * tube.down[down])))
+        cost = np.where(up, tube.up, np.where(down, tube.down, 1.0))
+        value -= float(np.sum(t * t / (4 * cost)))
     return value
 
 

@@ -27,8 +27,6 @@ from maxmargin.monitor import Monitor
 class Settings(NamedTuple):
     """Settings of a subspace step (decision 15)."""
 
-    products: int = 25
-    """Products of conjugate gradients, at most."""
     accuracy: float = 1e-3
     """Conjugate gradients end when the squared residual is this share of the first."""
     shortest: float = 0.1
@@ -65,9 +63,11 @@ def subspace_step(
     here: DualIterate,
     free: Integers,
     squares: Floats,
+    products: int,
     monitor: Monitor,
 ) -> DualIterate:
-    """The iterate after a step of the free duals, or the same one if no step pays."""
+    """The iterate after a step of the free duals, of so many products at most, or the same one if
+    no step pays."""
     t, tube = here.t, problem.tube
     up = t[free] > 0
     edge = np.where(up, tube.low[free], tube.high[free])
@@ -80,9 +80,7 @@ def subspace_step(
         return along + here.column * float(p.sum()) + ridge * p
 
     scale = 1 / np.sqrt(squares[free] + here.column + ridge)
-    change = conjugate_gradients(
-        product, right, scale, SETTINGS.accuracy, SETTINGS.products, monitor
-    )
+    change = conjugate_gradients(product, right, scale, SETTINGS.accuracy, products, monitor)
     before, length = _objective(problem, here), 1.0
     while length > SETTINGS.shortest:
         new = t[free] + length * change
