@@ -111,8 +111,8 @@ class RowCache:
         """K[idx, idx], from stored rows where that is faster, without storing new ones.
 
         Of all rows several times it is K alone, as pair steps take it. It is read only and valid
-        until the next call. Where most of idx is what it was, the rest is made anew. Values of
-        another precision than that of the rows are computed.
+        until the next call. Where most of idx is what it was, only the rest is computed.
+        Values of another precision than that of the rows are computed.
         """
         dtype = self.dtype if dtype is None else np.dtype(dtype)
         if dtype == self.dtype and self.is_whole(idx):

@@ -32,9 +32,9 @@ class Settings(NamedTuple):
     most: int = 3072
     """Variables, at most: 36 MB (decision 40)."""
     few: int = 3
-    """Of problems too small for these sizes, one variable in so many (decision 40)."""
+    """Of problems too small for these sizes, one variable in this many (decision 40)."""
     one_in: int = 24
-    """Of large ones one in so many at least, up to the greatest size (decision 12)."""
+    """Of large ones one in this many at least, up to the greatest size (decision 12)."""
     for_each_free: float = 1.5
     """Variables for each free one, up to the greatest size (decision 7)."""
     asked: int = 512

@@ -66,8 +66,10 @@ def subspace_step(
     products: int,
     monitor: Monitor,
 ) -> DualIterate:
-    """The iterate after a step of the free duals, of so many products at most, or the same one if
-    no step pays."""
+    """The iterate after a step of the free duals, or the same one if no step pays.
+
+    The step takes at most `products` products with the data.
+    """
     t, tube = here.t, problem.tube
     up = t[free] > 0
     edge = np.where(up, tube.low[free], tube.high[free])
