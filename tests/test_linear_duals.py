@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from linear_cases import tubes
+from maxmargin import LinearSVC
 from maxmargin.linear import dual_coordinate, subspace
 from maxmargin.linear.bias_search import best_bias
 from maxmargin.linear.designs import ArrayDesign
@@ -125,12 +126,24 @@ def run_at(name, bias, t=None, **more):
     return dual_coordinate._Run(problem, ArrayDesign(A), Monitor(**more), start, 0)
 
 
+@pytest.mark.parametrize("C", [4e-10, 1e-3, 1.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_free_bias_is_found_at_any_C(loss, C):
+    """However small C is, all duals together can move the bias from class to class."""
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        X, y = draw.normal(size=(22, 3)), draw.integers(0, 2, 22)
+        model = LinearSVC(C=C, loss=loss, solver="coordinate", max_iter=200).fit(X, y)
+        assert model.certificate_.status == "optimal"
+
+
 @pytest.mark.parametrize("bias", Bias)
 @pytest.mark.parametrize("name", ["hinge", "tube", "squared_tube", "one_class"])
 def test_a_descent_begins_at_a_start(name, bias):
     """The duals of the start, made feasible.
 
-    A free bias is penalised around that of the start; its column is a tenth of the mean square.
+    A free bias is penalised around that of the start. Its column is a tenth of the mean square, or
+    the spread of the ends over the sum of the bounds where that is more.
     """
     t = duals(name, np.random.default_rng(2), 1.3)
     for start in (t, np.empty(0)):
@@ -150,8 +163,13 @@ def test_a_descent_begins_at_a_start(name, bias):
         assert run.here.column == pytest.approx(column)
         assert run.here.multiplier == guess
         assert run.here.bias == pytest.approx(guess + column * (sum(wanted) - problem.total))
-    tiny = dual_coordinate._Run(run.problem, ArrayDesign(1e-3 * A), Monitor(), None, 0)
-    assert tiny.here.column == pytest.approx(1e-6 * column if bias is Bias.FREE else column)
+    low, high, up, down, _ = problem.tube
+    ends = [end for end, cost in zip([*low, *high], [*up, *down], strict=True) if cost > 0]
+    least = np.std(ends) / sum(max(pair) for pair in zip(up, down, strict=True))
+    for factor in (1e3, 1e-3):
+        other = dual_coordinate._Run(run.problem, ArrayDesign(factor * A), Monitor(), None, 0)
+        scaled = max(factor**2 * column, least)
+        assert other.here.column == pytest.approx(scaled if bias is Bias.FREE else column)
     cold = run_at(name, bias)
     assert cold.here.multiplier == pytest.approx(
         float(C @ z / C.sum()) if "tube" in name and bias is Bias.FREE else 0.0

@@ -9,7 +9,7 @@ all at once (subspace.py).
 
 A penalised bias is the weight of one more column of s's. A free one fixes the sum of the duals,
 which no single step can keep. The method of multipliers (augmented Lagrangian) penalises the sum
-instead. With c a share of the mean squared length of a sample,
+instead. With c of _stiffness,
 
     b = multiplier + c (sum t - total)                                    within an epoch
     multiplier <- multiplier + multiplier_step (b - multiplier)           after it
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Integers
+from maxmargin.core.arrays import Floats, Integers
 from maxmargin.core.threads import thread_count
 from maxmargin.linear.bias_search import best_bias, middle
 from maxmargin.linear.designs import ArrayDesign
@@ -86,6 +86,21 @@ def solve(
     return _Run(problem, workspace.design, workspace.monitor, start, workspace.seed).until(tol)
 
 
+def _stiffness(problem: LinearProblem, squares: Floats) -> float:
+    """How far a free bias moves for a change of the sum of the duals.
+
+    That is a share of the mean squared length of a sample, or what lets all duals together move
+    it as far as the ends of the tubes spread, whichever is more.
+    """
+    low, high, up, down, _squared = problem.tube
+    ends = np.concatenate([low[up > 0], high[down > 0]])
+    cost = np.maximum(up, down)
+    most = max(float(cost.max(initial=0.0)), TINY)
+    reach = max(float((cost / most).sum()), TINY)
+    spread = float(ends.std()) if len(ends) else 0.0
+    return max(SETTINGS.bias_stiffness * float(squares.mean()), spread / reach / most, 1e-300)
+
+
 class _Run:
     """One solve: the current iterate, and which samples are active."""
 
@@ -102,8 +117,7 @@ class _Run:
         n = design.shape[0]
         t = np.zeros(n) if start is None or not len(start.t) else feasible(problem, start.t)
         self.squares = design.squares
-        mean = max(float(self.squares.mean()), 1e-300)
-        column = problem.bias.choose(SETTINGS.bias_stiffness * mean, problem.scaling**2)
+        column = problem.bias.choose(_stiffness(problem, self.squares), problem.scaling**2)
         multiplier = 0.0
         if problem.bias is Bias.FREE:
             multiplier = middle(problem) if start is None else start.bias
@@ -143,7 +157,7 @@ class _Run:
             known, free = free, free_variables(self.problem, self.here.t)
             count, changed = int(np.count_nonzero(free)), np.count_nonzero(free != known)
             rested = self.epochs >= last_step + SETTINGS.rest
-            rate = min(met / max(before, TINY), 1.0)
+            rate = min(max(met, 0.0) / max(before, TINY), 1.0)  # rounding may make it negative
             far = met * rate**SETTINGS.pays_off_after > goal
             if rested and far and count > 0 and changed <= SETTINGS.settled * count:
                 self._subspace_step(np.flatnonzero(free))
