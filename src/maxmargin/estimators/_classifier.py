@@ -194,14 +194,14 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
 
     # ---- prediction and certification ------------------------------------------------------------
 
-    def decision_function(self, X: Any, precision: str | None = None) -> Floats:
+    def decision_function(self, X: Any, precision: str = "float64") -> Floats:
         """Evaluate the decision function.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-        precision : {"float64", "float32"} or None, default=None
+        precision : {"float64", "float32"}, default="float64"
             "float32", for the RBF kernel and dense data only, computes kernel values in float32,
             more than twice as fast with hundreds of support vectors or more. Each kernel value is
             right to 0.1 %; usually to six digits. The terms of a value largely cancel: its
@@ -209,9 +209,7 @@ class BaseSVC(ClassifierMixin, GivesProbabilities, KernelMachine):  # type: igno
             for thousands of support vectors and C=10. Rows so far out that float32 cannot promise
             the 0.1 %, and models whose data are mostly zeros or need the digits of float64, are
             computed in float64, and so are the rows whose label float32 does not decide: values and
-            labels agree. No value depends on the other rows. None is "float32" for models of 256
-            support vectors or more where it can be and X is float32, whose features have no more
-            digits, and else "float64".
+            labels agree. No value depends on the other rows.
 
         Returns
         -------

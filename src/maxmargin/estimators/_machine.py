@@ -31,7 +31,7 @@ from maxmargin.verdict import GAP
 Prepared = TypeVar("Prepared")
 
 
-PRECISION = {"precision": [StrOptions({"float32", "float64"}), None]}
+PRECISION = {"precision": [StrOptions({"float32", "float64"})]}
 """What `decision_function` and `predict` of kernel machines take."""
 
 
@@ -143,13 +143,13 @@ class KernelMachine(LibsvmLayout, BaseSVM):
         trained: list[Trained] = train_many(tasks, workspace)
         return trained
 
-    def _decision_values(self, X: Any, precision: str | None = "float64") -> Floats:
-        """Values of every decision function, one column each; None is the precision of X."""
+    def _decision_values(self, X: Any, precision: str = "float64") -> Floats:
+        """Values of every decision function, one column each."""
         self._check_is_fitted()
-        if precision not in (None, "float64"):
+        if precision != "float64":
             validate(PRECISION, {"precision": precision}, type(self).__name__)
-        float32 = None if precision is None else precision == "float32"
-        return labels.decision_values(self.model_, self._validate_X(X, reset=False), float32)
+        X = self._validate_X(X, reset=False)
+        return labels.decision_values(self.model_, X, precision == "float32")
 
     def _check_is_fitted(self) -> None:
         """scikit-learn's check, which takes as long as predicting a few rows, where it may fail."""

@@ -132,14 +132,14 @@ class MultiOutputSVR(TubeLoss, BaseRegressor):
     def _formulations(self, z: Floats, weight: Floats) -> list[Formulation]:
         return [self._formulation(target, weight) for target in z.reshape(len(z), -1).T]
 
-    def predict(self, X: Any, precision: str | None = None) -> Floats:
+    def predict(self, X: Any, precision: str = "float64") -> Floats:
         """Predict targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-        precision : {"float64", "float32"} or None, default=None
+        precision : {"float64", "float32"}, default="float64"
             As in ``SVR.predict``.
 
         Returns

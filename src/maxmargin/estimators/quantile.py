@@ -142,14 +142,14 @@ class QuantileSVR(BaseRegressor):
         levels = self._levels().tolist()
         return [formulations.quantile_svr(z, float(self.C), weight, q) for q in levels]
 
-    def predict(self, X: Any, precision: str | None = None) -> Floats:
+    def predict(self, X: Any, precision: str = "float64") -> Floats:
         """Predict quantiles.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-        precision : {"float64", "float32"} or None, default=None
+        precision : {"float64", "float32"}, default="float64"
             As in ``SVR.predict``.
 
         Returns

@@ -67,23 +67,21 @@ class BaseRegressor(RegressorMixin, BaseSingle):  # type: ignore[misc]
             raise ValueError("Input y contains NaN or infinity.")
         return z
 
-    def predict(self, X: Any, precision: str | None = None) -> Floats:
+    def predict(self, X: Any, precision: str = "float64") -> Floats:
         """Predict targets.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples; (n_samples, n_samples_fit) kernel values for ``kernel="precomputed"``.
-        precision : {"float64", "float32"} or None, default=None
+        precision : {"float64", "float32"}, default="float64"
             "float32", for the RBF kernel and dense data only, computes kernel values in float32,
             more than twice as fast with hundreds of support vectors or more. Each kernel value is
             right to 0.1 %; usually to six digits. The terms of a value largely cancel: its
             error was 4e-7 of the root of the sum of their squares (root mean square), at most 6e-4
             for thousands of support vectors and C=10. Rows so far out that float32 cannot promise
             the 0.1 %, and models whose data are mostly zeros or need the digits of float64, are
-            computed in float64. No value depends on the other rows. None is "float32" for models of
-            256 support vectors or more where it can be and X is float32, whose features have no
-            more digits, and else "float64".
+            computed in float64. No value depends on the other rows.
 
         Returns
         -------

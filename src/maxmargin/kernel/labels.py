@@ -27,7 +27,7 @@ from maxmargin.kernel.packed import Estimate
 from maxmargin.kernel.prediction import (
     Question,
     ask,
-    takes_float32,
+    check_float32,
     values,
     values_of_parts,
 )
@@ -67,16 +67,16 @@ def label_positions(model: KernelModel, X: Any, break_ties: bool = False) -> NDA
     return found
 
 
-def decision_values(model: KernelModel, X: Any, float32: bool | None = False) -> Floats:
+def decision_values(model: KernelModel, X: Any, float32: bool = False) -> Floats:
     """Values of every decision function at the validated samples X, one column each.
 
-    ``float32`` allows float32 kernel values; None does where the samples are float32. The values of
-    a classifier then belong to the labels that `label_positions` finds: rows that float32 does not
-    decide are float64.
+    ``float32`` allows float32 kernel values. The values of a classifier then belong to the labels
+    that `label_positions` finds: rows that float32 does not decide are float64.
     """
     question = ask(model, X)
-    if not takes_float32(model, X, float32):
+    if not float32:
         return values(model, question).T
+    check_float32(model)
     if model.classes is None or question.packed is None:
         return values(model, question, float32=True).T
     rough = question.packed.estimate(X, each_alone=True)

@@ -30,9 +30,6 @@ class Settings(NamedTuple):
     """Bound of the error of a decision value, in its unit, from which distances are computed by
     differences (rounding.py). Not a share of tol: parameters set after the fit do not change a
     model."""
-    float32_vectors: int = 256
-    """Support vectors from which float32 samples have float32 values: with fewer, other work takes
-    longer than kernel values (decision 39)."""
 
 
 SETTINGS = Settings()
@@ -200,18 +197,12 @@ def decision_values(model: KernelModel, X: Any) -> Floats:
     return values(model, ask(model, X)).T
 
 
-def takes_float32(model: KernelModel, X: Any, float32: bool | None) -> bool:
-    """Whether kernel values may be float32: as asked, or with None where the samples are and the
-    model is large enough for it to pay."""
-    known = model.kernel.kind is Kind.RBF and not sparse.issparse(model.vectors)
-    if float32 and not known:
+def check_float32(model: KernelModel) -> None:
+    """Raise ValueError if the kernel values of a model cannot be float32."""
+    if model.kernel.kind is not Kind.RBF or sparse.issparse(model.vectors):
         raise ValueError(
             "precision='float32' needs the RBF kernel and dense data. Leave it at 'float64'."
         )
-    if float32 is None:
-        many = model.coef.shape[1] >= SETTINGS.float32_vectors
-        return known and many and bool(X.dtype == np.float32)
-    return float32
 
 
 def values(model: KernelModel, question: Question, float32: bool = False) -> Floats:
