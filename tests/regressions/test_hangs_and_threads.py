@@ -389,7 +389,7 @@ def test_sklearn_1857_other_threads_run_during_native_work(name):
     """fit held the GIL and froze the process: a thread that ticks every 5 ms keeps ticking."""
     code = f"""{PRELUDE}
 import threading
-A, Z = rng.normal(size=(4000, 1500)), rng.normal(size=(300000, 4))
+A, Z = rng.normal(size=(4000, 1500)), rng.normal(size=(1_000_000, 4))
 X = rng.normal(size=(2000, 4))
 model = SVC(C=0.1).fit(X, rng.integers(0, 2, 2000))
 ticks, running = [], True
