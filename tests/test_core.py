@@ -327,7 +327,7 @@ def test_tiles_of_all_sizes_are_solved(n, groups):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("fixed", [[True], [False], [True, False]], ids=str)
 def test_conjugate_steps(fixed, dtype):
-    """Plain steps would be 15,000 to 135,000 here."""
+    """Plain steps would be 18,000 to 135,000 here, at any instruction level."""
     n, draw = 900, np.random.default_rng(0)
     X = draw.normal(size=(n, 3)).astype(np.float32)
     y = np.where(np.sin(2 * X[:, 0]) + X[:, 1] > 0, 1.0, -1.0)
@@ -337,7 +337,7 @@ def test_conjugate_steps(fixed, dtype):
     b, G = np.zeros(n), -y
     given = K, G, b, lower, upper, np.zeros(n), begin
     found = pair_steps(*given, 1e-4, 10**6, fixed=np.array(fixed))
-    assert found.taken <= (11_000 if len(fixed) == 1 else 30_000)
+    assert found.taken <= (15_000 if len(fixed) == 1 else 30_000)
     assert found.violation <= 1e-4
     np.testing.assert_allclose(G, K.astype(np.float64) @ b - y, atol=1e-5)
     assert np.all((b >= lower) & (b <= upper))
