@@ -123,6 +123,10 @@ class CountedSource(NativeSource):
         self._count(a, b)
         super().fill_block(a, b, out)
 
+    def fill_places(self, a, places, out):
+        self._count(places, a)
+        super().fill_places(a, places, out)
+
     def fill_rows(self, a, rows, slots):
         self._count(a)
         super().fill_rows(a, rows, slots)
