@@ -11,7 +11,7 @@ LAB_CPP := $(wildcard lab/core/*.cpp lab/core/*.h)
 SOURCES := pyproject.toml CMakeLists.txt $(CPP)
 PACKAGE := $(SOURCES) $(shell find src -name '*.py')
 
-.PHONY: downstream run test check lab check-lab lab-baseline lab-tour format fresh oldest versions sanitize sanitize-address sanitize-thread \
+.PHONY: downstream run test check docs linkcheck lab check-lab lab-baseline lab-tour format fresh oldest versions sanitize sanitize-address sanitize-thread \
   gallery notebooks bench bench-quick bench-threads bench-linear bench-tune bench-probability bench-auto bench-memory bench-svmlight bench-perf bench-ranking bench-transductive bench-lab fuzz hunt mutate figures tour clean
 
 run: .venv/for-run
