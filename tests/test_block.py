@@ -58,15 +58,18 @@ def choose(problem, b, G, size, seed=0, last=()):
     return working_set.choose(state, seen, size, draw, np.array(last, np.int64))
 
 
+PROBLEMS = {
+    "c_svc": problems.c_svc(y, C),
+    "nu_svc": problems.nu_svc(y, C, 0.4),
+    "nu_svr": problems.nu_svr(X[:, 1], C, 0.4),
+}
+
+
 @pytest.mark.parametrize("size", [10, 16, 24, 40, 55])
-@pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_active_are_the_free_then_violators_then_the_nearest(name, size, monkeypatch):
     settings(monkeypatch, working_set, extreme=2)
-    problem = {
-        "c_svc": problems.c_svc(y, C),
-        "nu_svc": problems.nu_svc(y, C, 0.4),
-        "nu_svr": problems.nu_svr(X[:, 1], C, 0.4),
-    }[name]
+    problem = PROBLEMS[name]
     for seed in range(5):
         b = between_bounds(problem, seed)
         G = np.random.default_rng(seed).normal(size=len(b))
@@ -132,13 +135,9 @@ def test_so_many_are_active():
     assert asked(1_000_000, 8000) == 3072, "at most"
 
 
-@pytest.mark.parametrize("name", ["c_svc", "nu_svc", "nu_svr"])
+@pytest.mark.parametrize("name", PROBLEMS)
 def test_variables_keep_their_places_from_round_to_round(name):
-    problem = {
-        "c_svc": problems.c_svc(y, C),
-        "nu_svc": problems.nu_svc(y, C, 0.4),
-        "nu_svr": problems.nu_svr(X[:, 1], C, 0.4),
-    }[name]
+    problem = PROBLEMS[name]
     for seed in range(20):
         b, draw = between_bounds(problem, seed), np.random.default_rng(seed)
         G = draw.normal(size=len(b))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cython_blas, cython_lapack
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.parts import Deal, crew, parts
+from maxmargin.core.parts import Deal, dealer, parts
 from maxmargin.core.threads import SMALL
 
 
@@ -58,7 +58,7 @@ def cholesky(Q: Floats) -> Floats | None:
     n = len(Q)
     if n < IN_HALVES:
         return Q.T if _factorize(Q, 0, n) else None
-    with crew(float(n) ** 3 / 6) as deal:
+    with dealer(float(n) ** 3 / 6) as deal:
         return Q.T if _in_halves(Q, 0, n, deal) else None
 
 
@@ -158,7 +158,7 @@ def triangular_solve(factor: Floats, right: Floats, transposed: bool = False) ->
     if work < SMALL:
         act(slice(0, columns))
         return x
-    with crew(work) as deal:
+    with dealer(work) as deal:
         deal(act, parts(0, columns))
     return x
 

@@ -7,13 +7,12 @@ thread, so that bits do not depend on the number of threads (decision 14).
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy.linalg import lapack
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.threads import thread_count
+from maxmargin.core.parts import dealer, parts
 
 Values = Callable[[slice, slice], Floats]
 """The values of a matrix in some rows and columns."""
@@ -30,7 +29,7 @@ def cholesky_in_panels(values: Values, ridge: Floats, pause: Callable[[], None])
     """
     n = len(ridge)
     R = np.empty((n, n))
-    with ThreadPoolExecutor(max(1, thread_count(float(n) ** 3))) as pool:
+    with dealer(float(n) ** 3) as deal:
         for begin in range(0, n, ROWS):
             pause()
             end = min(n, begin + ROWS)
@@ -47,11 +46,11 @@ def cholesky_in_panels(values: Values, ridge: Floats, pause: Callable[[], None])
             inverse = lapack.dtrtri(C, lower=1)[0]
 
             def update(
-                start: int, rows: slice = rows, above: Floats = above, inverse: Floats = inverse
+                some: slice, rows: slice = rows, above: Floats = above, inverse: Floats = inverse
             ) -> None:
-                part = R[rows, start : start + COLUMNS]
-                part -= above @ R[: rows.start, start : start + COLUMNS]
+                part = R[rows, some]
+                part -= above @ R[: rows.start, some]
                 part[...] = inverse @ part
 
-            list(pool.map(update, range(end, n, COLUMNS)))
+            deal(update, parts(end, n, COLUMNS))
     return R.T

@@ -22,7 +22,7 @@ Deal = Callable[[Callable[[slice], None], Iterable[slice]], None]
 
 
 @contextmanager
-def crew(work: float) -> Iterator[Deal]:
+def dealer(work: float) -> Iterator[Deal]:
     """Threads for this many multiply-adds, to which parts are dealt."""
     threads = thread_count(work)
     with ThreadPoolExecutor(max(1, threads)) as pool:
@@ -48,6 +48,6 @@ def product(A: Floats, B: Floats) -> Floats:
     def act(rows: slice) -> None:
         np.matmul(A[rows], B, out=out[rows])
 
-    with crew(work) as deal:
+    with dealer(work) as deal:
         deal(act, parts(0, len(A)))
     return out
